@@ -1,0 +1,29 @@
+"""minductor: a torch.compile backend built like MLIR, in Python, on xDSL.
+
+Importing the package is cheap: torch is imported by the first use of `compile` or `export_aten`,
+so that text tools (`mini-opt`) start without it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__version__ = "0.1.0"
+
+_LAZY = {
+    "compile": "minductor.backend",
+    "export_aten": "minductor.backend",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Resolves the public functions at first use."""
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'minductor' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LAZY])

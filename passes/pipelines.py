@@ -1,0 +1,158 @@
+"""The named pipelines, as visible lists, and the reader of pipeline text.
+
+A pipeline's text is a comma-separated list of passes and pipelines with options:
+`aten-cse,loop-fuse{preset=seed}` or `default-cpu{preset=seed threads=2}`. An option of a pipeline
+goes to each of its passes that has a field of that name and does not fix it in the list.
+
+Order is checked, not commented: each pass declares what it needs, provides and ends
+(`passes/base.py`), and `check_order` finds the first pass that comes too early.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, ParameterListType, ParameterType, parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError
+
+from minductor.passes.registry import load_pass, nearest, pass_names
+
+ATEN: tuple[str, ...] = ()
+"""`aten` to `aten`."""
+
+LOOP: tuple[str, ...] = ()
+"""`aten` to fused `loop`."""
+
+KERNEL_CPU: tuple[str, ...] = ()
+"""fused `loop` to scheduled `kernel`, for the C++ emitter."""
+
+KERNEL_CUDA: tuple[str, ...] = ()
+"""fused `loop` to scheduled `kernel`, for the Triton emitter."""
+
+RETARGET: tuple[str, ...] = ()
+"""A CPU module becomes a CUDA one; a module that is on CUDA already is left alone."""
+
+PIPELINES: dict[str, tuple[str, ...]] = {
+    "default-cpu": (*ATEN, *LOOP, *KERNEL_CPU),
+    "default-cuda": (*RETARGET, *ATEN, *LOOP, *KERNEL_CUDA),
+}
+"""Pipeline name -> its passes as text, in order."""
+
+START = frozenset({"aten"})
+"""What holds before the first pass of a named pipeline."""
+
+OptionValue = ParameterType | Sequence[ParameterType] | None
+
+
+class PipelineError(ValueError):
+    """A pipeline's text cannot be read, or names an unknown pass or option."""
+
+
+def build_pipeline(text: str) -> list[ModulePass]:
+    """The passes of a pipeline's text, with options set. Raises PipelineError."""
+    passes: list[ModulePass] = []
+    for spec in _parse(text):
+        if spec.name in PIPELINES:
+            passes.extend(_expand(spec))
+        else:
+            passes.append(_instantiate(spec))
+    return passes
+
+
+def pipeline_text(name: str, options: Mapping[str, OptionValue] | None = None) -> str:
+    """The text of a pipeline or pass with options. None leaves an option out."""
+    parts: list[str] = []
+    for key, value in (options or {}).items():
+        if value is None:
+            continue
+        values = (value,) if isinstance(value, str | int | float | bool) else tuple(value)
+        parts.append(f"{key.replace('_', '-')}={','.join(_value_text(v) for v in values)}")
+    return f"{name}{{{' '.join(parts)}}}" if parts else name
+
+
+def pipeline_options(name: str) -> frozenset[str]:
+    """The options that some pass of a named pipeline takes (with underscores)."""
+    specs = [spec for text in _listed(name) for spec in _parse(text)]
+    return frozenset(
+        field for spec in specs for field in _fields(spec) - _normal(spec).parameters.keys()
+    )
+
+
+def check_order(passes: Iterable[ModulePass], start: frozenset[str] = START) -> list[str]:
+    """A sentence for each pass that needs what does not hold at its place."""
+    holds = set(start)
+    problems: list[str] = []
+    for one in passes:
+        missing = sorted(frozenset(getattr(one, "needs", frozenset[str]())) - holds)
+        if missing:
+            problems.append(f"{one.name} needs {', '.join(missing)}, which no pass before provides")
+        holds -= getattr(one, "ends", frozenset[str]())
+        holds |= getattr(one, "provides", frozenset[str]())
+    return problems
+
+
+def _listed(name: str) -> tuple[str, ...]:
+    if name not in PIPELINES:
+        raise PipelineError(f"unknown pipeline '{name}'{nearest(name, PIPELINES)}")
+    return PIPELINES[name]
+
+
+def _parse(text: str) -> list[ArgSpec]:
+    try:
+        return list(parse_pipeline(text))
+    except ArgSpecParseError as error:
+        raise PipelineError(str(error)) from None
+
+
+def _expand(pipeline: ArgSpec) -> list[ModulePass]:
+    """The passes of a named pipeline, its options routed to them."""
+    given = _normal(pipeline).parameters
+    known = pipeline_options(pipeline.name)
+    for option in given:
+        if option not in known:
+            raise PipelineError(
+                f"pipeline '{pipeline.name}' has no option '{option}'{nearest(option, known)}"
+            )
+    passes: list[ModulePass] = []
+    for spec in (spec for text in _listed(pipeline.name) for spec in _parse(text)):
+        own = _normal(spec).parameters
+        routed = {key: given[key] for key in given if key in _fields(spec) and key not in own}
+        passes.append(_instantiate(ArgSpec(spec.name, {**own, **routed})))
+    return passes
+
+
+def _instantiate(spec: ArgSpec) -> ModulePass:
+    """A pass with its options; a flag without a value is true."""
+    if spec.name not in pass_names():
+        known = [*pass_names(), *PIPELINES]
+        raise PipelineError(f"unknown pass '{spec.name}'{nearest(spec.name, known)}")
+    cls = load_pass(spec.name)
+    types = {field.name: field.type for field in dataclasses.fields(cls)}
+    options: dict[str, ParameterListType] = {}
+    for key, value in _normal(spec).parameters.items():
+        if key not in types:
+            raise PipelineError(f"pass '{spec.name}' has no option '{key}'{nearest(key, types)}")
+        options[key] = (True,) if value == () and types[key] in (bool, "bool") else value
+    try:
+        return cls.from_spec(ArgSpec(spec.name, options))
+    except ValueError as error:
+        raise PipelineError(f"pass '{spec.name}': {error}") from None
+
+
+def _fields(spec: ArgSpec) -> frozenset[str]:
+    return frozenset(field.name for field in dataclasses.fields(load_pass(spec.name)))
+
+
+def _normal(spec: ArgSpec) -> ArgSpec:
+    return spec.normalize_parameter_names()
+
+
+def _value_text(value: ParameterType) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return str(value)

@@ -1,0 +1,71 @@
+"""The table of passes: name -> "module:Class", imported at first use.
+
+To add a pass: write `passes/<level>/<name>.py` with a `MiniPass`, add its row here, its place in
+`passes/pipelines.py`, and its lit file `test/lit/passes/<level>/<name-with-dashes>.mlir`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from importlib import import_module
+
+from xdsl.passes import ModulePass
+
+PASSES: dict[str, str] = {
+    # aten
+    # lowerings
+    # loop
+    # kernel
+}
+"""minductor's passes, by level, in the order of the default pipeline."""
+
+BORROWED = ("canonicalize", "cse", "dce", "mlir-opt")
+"""xDSL's general passes that `mini-opt` offers too."""
+
+
+class UnknownPass(ValueError):
+    """No pass has this name."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of an error message: ", did you mean 'x'?", or the known names when none is near."""
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1)
+    if close:
+        return f", did you mean '{close[0]}'?"
+    return f", known: {', '.join(names)}" if names else ", there is none"
+
+
+def pass_names() -> list[str]:
+    """Names of all passes, minductor's first."""
+    return [*PASSES, *(name for name in BORROWED if name not in PASSES)]
+
+
+def load_pass(name: str) -> type[ModulePass]:
+    """The class of a pass. Raises UnknownPass with the nearest known name."""
+    if name in PASSES:
+        return _load(name, PASSES[name])
+    if name in BORROWED:
+        from xdsl.transforms import get_all_passes
+
+        return get_all_passes()[name]()
+    raise UnknownPass(f"unknown pass '{name}'{nearest(name, pass_names())}")
+
+
+def pass_factories() -> dict[str, Callable[[], type[ModulePass]]]:
+    """minductor's passes as the lazy factories that xDSL's tools take."""
+
+    def factory(name: str) -> Callable[[], type[ModulePass]]:
+        return lambda: load_pass(name)
+
+    return {name: factory(name) for name in PASSES}
+
+
+def _load(name: str, target: str) -> type[ModulePass]:
+    module, _, attribute = target.partition(":")
+    found = getattr(import_module(module), attribute)
+    assert isinstance(found, type)
+    assert issubclass(found, ModulePass)
+    assert found.name == name, f"{target} calls itself '{found.name}', the registry '{name}'"
+    return found

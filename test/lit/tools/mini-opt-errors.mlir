@@ -1,0 +1,25 @@
+// RUN: %invalid
+// RUN: not mini-opt %s -p no-such-pass 2>&1 | filecheck %s --check-prefix PASS
+// RUN: not mini-opt %s -p default-cpuu 2>&1 | filecheck %s --check-prefix PIPELINE
+// RUN: not mini-opt %s -p 'default-cpu{no-such-option=1}' 2>&1 | filecheck %s --check-prefix OPTION
+// RUN: not mini-opt %s -p 'canonicalize{' 2>&1 | filecheck %s --check-prefix TEXT
+// RUN: not mini-opt %S/nowhere.mlir 2>&1 | filecheck %s --check-prefix FILE
+
+/// Errors are short and name the nearest known thing.
+
+// PASS: mini-opt: error: unknown pass 'no-such-pass'
+// PIPELINE: mini-opt: error: unknown pass 'default-cpuu', did you mean 'default-cpu'?
+// OPTION: mini-opt: error: pipeline 'default-cpu' has no option 'no_such_option'
+// TEXT: mini-opt: error: Error parsing pass pipeline specification
+// FILE: mini-opt: error: [Errno 2] No such file or directory
+
+/// A verifier's message comes with the one line it is about, not with the module.
+
+// CHECK-NOT: builtin.module
+// CHECK: Expected entry block arguments to have the same types as the function input types
+// CHECK-NEXT: at: "func.func"() <{sym_name = "a"
+// CHECK-NOT: builtin.module
+"func.func"() <{sym_name = "a", function_type = (i32) -> ()}> ({
+^bb0(%x : i64):
+  func.return
+}) : () -> ()

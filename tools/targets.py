@@ -1,0 +1,55 @@
+"""The output targets of `mini-opt`: `cpp`, `triton`, `wrapper`, `plan`.
+
+A target imports its emitter when it is used. Emitters are pure functions of the module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import IO, ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.target import Target
+
+EMITTERS: dict[str, str] = {
+    "cpp": "minductor.codegen.cpp.module:emit_cpp",
+    "plan": "minductor.codegen.plan.module:emit_plan",
+    "triton": "minductor.codegen.triton.module:emit_triton",
+    "wrapper": "minductor.codegen.wrapper.module:emit_wrapper",
+}
+"""Target name -> "module:function", a function from a module to text."""
+
+
+def emit(name: str, module: ModuleOp) -> str:
+    """The text of a module for a target."""
+    path, _, function = EMITTERS[name].partition(":")
+    text = getattr(import_module(path), function)(module)
+    assert isinstance(text, str)
+    return text
+
+
+@dataclass(frozen=True)
+class SourceTarget(Target):
+    """A target whose text one emitter prints."""
+
+    name: ClassVar[str] = "source"
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """Writes the source text, ended by one newline."""
+        text = emit(self.name, module)
+        output.write(text if text.endswith("\n") else text + "\n")
+
+
+def target_factories() -> dict[str, Callable[[], type[Target]]]:
+    """The targets as the lazy factories that xDSL's tools take."""
+
+    def factory(target: str) -> Callable[[], type[Target]]:
+        def make() -> type[Target]:
+            return dataclass(frozen=True)(type("SourceTarget", (SourceTarget,), {"name": target}))
+
+        return make
+
+    return {name: factory(name) for name in EMITTERS}
