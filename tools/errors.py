@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 WIDTH = 200
@@ -30,7 +32,7 @@ def short_parse_error(error: ParseError) -> str:
 def _quoted_op(notes: list[str]) -> str:
     for note in notes:
         lines = note.split("\n")
-        for above, below in zip(lines, lines[1:], strict=False):
+        for above, below in pairwise(lines):
             if below.strip().startswith("^"):
                 return _clip(above.strip())
     return ""

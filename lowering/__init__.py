@@ -1,0 +1,1 @@
+"""minductor lowering."""
