@@ -133,7 +133,9 @@ def same(got: Any, want: Any, what: str = "result", names: Sequence[str] = (), *
         why = difference(x, y, **how)
         if why:
             wrong.append(f"{names[index] if index < len(names) else index}: {why}")
-    assert not wrong, f"{what} differs from eager's in {len(wrong)} of {len(b)}\n" + "\n".join(wrong)
+    assert not wrong, f"{what} differs from eager's in {len(wrong)} of {len(b)}\n" + "\n".join(
+        wrong
+    )
 
 
 def aliases(inputs: Any, outputs: Any) -> list[list[bool]]:

@@ -12,18 +12,33 @@ from torch import Tensor
 READS: dict[str, Callable[[Tensor, Tensor], Any]] = {
     "index": lambda x, i: (x[i] + 1, x[i, i % 7], x[:, i % 7] * 2, x[i[:, None], i % 7]),
     "masked": lambda x, i: (torch.where((i > 3)[:, None], x[i], 0.0), x[i].sum(1), x[-i - 1]),
-    "select": lambda x, i: (x.index_select(0, i) * 2, x.take(i) + 1, torch.index_select(x, 1, i % 7)),
+    "select": lambda x, i: (
+        x.index_select(0, i) * 2,
+        x.take(i) + 1,
+        torch.index_select(x, 1, i % 7),
+    ),
     "gather": lambda x, i: (x.gather(0, i[:7, None] % 11), x.gather(1, (i % 7)[None, :5])),
     "take_along": lambda x, i: (torch.take_along_dim(x, i[:11, None] % 7, 1), x.sort(1)[0] * 2),
     "embedding": lambda x, i: (F.embedding(i, x) * 2, F.embedding(i[None], x).sum(1)),
-    "one_hot": lambda x, i: ((i[:, None] == torch.arange(11)).float() @ x, x[i].view(-1)[3:9].exp()),
+    "one_hot": lambda x, i: (
+        (i[:, None] == torch.arange(11)).float() @ x,
+        x[i].view(-1)[3:9].exp(),
+    ),
 }
 WRITES: dict[str, Callable[[Tensor, Tensor], Any]] = {
-    "scatter": lambda x, i: (x.scatter(1, (i % 7)[:11, None], 5.0), x.scatter(0, i[None, :7], x[:1] * 2)),
+    "scatter": lambda x, i: (
+        x.scatter(1, (i % 7)[:11, None], 5.0),
+        x.scatter(0, i[None, :7], x[:1] * 2),
+    ),
     "scatter_add": lambda x, i: x.scatter_add(0, i[:7, None].expand(7, 7), x[:7] * 2) + 1,
     "index_add": lambda x, i: (x.index_add(0, i, x[i] * 0.5), x.index_add(1, i[:3] % 7, x[:, :3])),
-    "index_put": lambda x, i: (x.index_put((i,), x[i] * 2, accumulate=True), x.index_fill(0, i, 3.0)),
-    "put_unique": lambda x, i: x.index_put((torch.arange(4) * 2, torch.arange(4)), x[0, :4] + 1) * 2,
+    "index_put": lambda x, i: (
+        x.index_put((i,), x[i] * 2, accumulate=True),
+        x.index_fill(0, i, 3.0),
+    ),
+    "put_unique": lambda x, i: (
+        x.index_put((torch.arange(4) * 2, torch.arange(4)), x[0, :4] + 1) * 2
+    ),
     "bincount": lambda x, i: torch.zeros(11).index_add(0, i, torch.ones(i.shape[0])) / 3,
     "reduce": lambda x, i: (
         x.scatter_reduce(0, i[:7, None].expand(7, 7), x[:7], "amax"),
@@ -78,7 +93,11 @@ def test_embedding_gradient_counts_repeats(padding: int | None) -> None:
     def f(w: Tensor, i: Tensor) -> Tensor:
         return (F.embedding(i, w, padding_idx=padding).tanh() * 0.5).sum(1)
 
-    check(f, lambda: (uniform(11, 6).double().requires_grad_(), integers(9, 40, low=0, high=11)), grad=True)
+    check(
+        f,
+        lambda: (uniform(11, 6).double().requires_grad_(), integers(9, 40, low=0, high=11)),
+        grad=True,
+    )
 
 
 OUT_OF_RANGE: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], tuple[int, int]]] = {
@@ -122,7 +141,10 @@ POOLS: dict[str, Callable[[Tensor], Any]] = {
     "max_indices": lambda x: F.max_pool2d(x, 2, return_indices=True),
     "avg": lambda x: (F.avg_pool2d(x, 2), F.avg_pool2d(x, 3, 2, 1, count_include_pad=False)),
     "adaptive": lambda x: (F.adaptive_avg_pool2d(x, 1), F.adaptive_avg_pool2d(x, (3, 2))),
-    "upsample": lambda x: (F.interpolate(x, scale_factor=2), F.interpolate(x, (5, 9), mode="nearest")),
+    "upsample": lambda x: (
+        F.interpolate(x, scale_factor=2),
+        F.interpolate(x, (5, 9), mode="nearest"),
+    ),
     "bilinear": lambda x: (
         F.interpolate(x, scale_factor=2, mode="bilinear"),
         F.interpolate(x, (5, 9), mode="bilinear", align_corners=True),

@@ -157,7 +157,18 @@ def test_binary_of_integers(dtype: torch.dtype) -> None:
 
 def test_booleans() -> None:
     def f(a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
-        return a & b, a | b, a ^ b, ~a, a == b, a.float() * 2, a + b, a * b, a.int() - b.int(), a > b
+        return (
+            a & b,
+            a | b,
+            a ^ b,
+            ~a,
+            a == b,
+            a.float() * 2,
+            a + b,
+            a * b,
+            a.int() - b.int(),
+            a > b,
+        )
 
     check(f, lambda: (filled(torch.bool, 37), filled(torch.bool, 37, seed=1)))
 
@@ -221,8 +232,28 @@ def test_specials_keep_their_bits() -> None:
     x, y = SPECIAL.repeat_interleave(10), SPECIAL.repeat(10)
 
     def f(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-        pairs = (x + y, x - y, x * y, x / y, torch.maximum(x, y), torch.minimum(x, y), x == y, x < y)
-        lone = (x * 0, x - x, x / x, x.clamp(-1, 1), x.relu(), -x, x.abs(), x.sqrt(), x.sign(), x != x)
+        pairs = (
+            x + y,
+            x - y,
+            x * y,
+            x / y,
+            torch.maximum(x, y),
+            torch.minimum(x, y),
+            x == y,
+            x < y,
+        )
+        lone = (
+            x * 0,
+            x - x,
+            x / x,
+            x.clamp(-1, 1),
+            x.relu(),
+            -x,
+            x.abs(),
+            x.sqrt(),
+            x.sign(),
+            x != x,
+        )
         return pairs + lone + (torch.fmax(x, y), torch.fmin(x, y), torch.copysign(x, y), x.floor())
 
     check(f, lambda: (x.clone(), y.clone()), exact=True)

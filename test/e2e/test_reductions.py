@@ -28,7 +28,15 @@ def test_sums_and_extremes_over_dims(dims: Dims) -> None:
 
 @pytest.mark.parametrize(
     "dtype",
-    [torch.float64, torch.bfloat16, torch.float16, torch.int8, torch.int32, torch.uint8, torch.bool],
+    [
+        torch.float64,
+        torch.bfloat16,
+        torch.float16,
+        torch.int8,
+        torch.int32,
+        torch.uint8,
+        torch.bool,
+    ],
 )
 def test_reductions_of_dtypes(dtype: torch.dtype) -> None:
     def f(x: Tensor) -> tuple[Tensor, ...]:
@@ -61,7 +69,15 @@ def test_nan_wins_every_extreme() -> None:
 
 def test_products_and_logic() -> None:
     def f(x: Tensor) -> tuple[Tensor, ...]:
-        return x.prod(), x.prod(1), (x > 0).any(), (x > 0).all(1), (x > 9).any(0), x.norm(), x.norm(dim=1)
+        return (
+            x.prod(),
+            x.prod(1),
+            (x > 0).any(),
+            (x > 0).all(1),
+            (x > 9).any(0),
+            x.norm(),
+            x.norm(dim=1),
+        )
 
     check(f, lambda: (uniform(4, 9, low=0.5, high=1.5),), calls=1)
 
@@ -84,12 +100,22 @@ def test_softmax_family_with_special_rows(size: int) -> None:
 def norms(x: Tensor, w: Tensor, b: Tensor) -> tuple[Tensor, ...]:
     size = (x.shape[-1],)
     rms = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * w
-    return F.layer_norm(x, size, w, b), F.layer_norm(x, size), rms, F.rms_norm(x, size, w), F.normalize(x)
+    return (
+        F.layer_norm(x, size, w, b),
+        F.layer_norm(x, size),
+        rms,
+        F.rms_norm(x, size, w),
+        F.normalize(x),
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_row_norms(dtype: torch.dtype) -> None:
-    args = [uniform(3, 9, 65).to(dtype), uniform(65, seed=1).to(dtype), uniform(65, seed=2).to(dtype)]
+    args = [
+        uniform(3, 9, 65).to(dtype),
+        uniform(65, seed=1).to(dtype),
+        uniform(65, seed=2).to(dtype),
+    ]
     check(norms, lambda: [a.clone() for a in args], calls=1)
 
 

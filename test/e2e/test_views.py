@@ -30,7 +30,13 @@ LAYOUTS: dict[str, Callable[[], Tensor]] = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_inputs_of_every_layout(layout: str) -> None:
     def f(x: Tensor) -> tuple[Tensor, ...]:
-        return x + 1, x.sin().contiguous(), x.sum(), x.cumsum(-1) if x.dim() else x * 3, x.relu() * x
+        return (
+            x + 1,
+            x.sin().contiguous(),
+            x.sum(),
+            x.cumsum(-1) if x.dim() else x * 3,
+            x.relu() * x,
+        )
 
     check(f, lambda: (LAYOUTS[layout](),))
 
@@ -54,13 +60,22 @@ SHAPES: dict[str, Callable[[Tensor], Any]] = {
     "view": lambda x: (x.view(-1) * 2, x.view(4, 30) + 1, x.reshape(8, 15).sin(), x.flatten(1) + 1),
     "permute": lambda x: (x.permute(2, 0, 1) + 1, x.transpose(0, 1).contiguous(), x.mT.sin()),
     "merge": lambda x: (x.permute(1, 0, 2).reshape(24, 5) * 2, x.transpose(1, 2).reshape(-1) + 1),
-    "squeeze": lambda x: (x.unsqueeze(1).squeeze(1) + 1, x[:1].squeeze(0) * 2, x[None, ..., None] + 1),
+    "squeeze": lambda x: (
+        x.unsqueeze(1).squeeze(1) + 1,
+        x[:1].squeeze(0) * 2,
+        x[None, ..., None] + 1,
+    ),
     "expand": lambda x: (x[:, :1].expand(4, 6, 5) + x, x[0].expand(3, 6, 5) * 2, x.repeat(2, 1, 3)),
     "select": lambda x: (x[1] + 1, x[:, -1] * 2, x.select(2, 3).sin(), x[0, 1, 2] * 3),
     "slice": lambda x: (x[1:3] + 1, x[:, ::2] * 2, x[..., 1:-1].sin(), x[2:1] + 1, x[-2:] * 2),
     "split": lambda x: [t * 2 for t in (*x.split(2, 1), *x.chunk(3, 1), *x.unbind(0))],
     "flip_roll": lambda x: (x.flip(0) + 1, x.flip(1, 2) * 2, x.roll(2, 1), x.roll((1, -2), (0, 2))),
-    "diagonal": lambda x: (x.diagonal(0, 1, 2) + 1, x[0].tril() * 2, x[0].triu(1) + 1, x.movedim(0, 2)),
+    "diagonal": lambda x: (
+        x.diagonal(0, 1, 2) + 1,
+        x[0].tril() * 2,
+        x[0].triu(1) + 1,
+        x.movedim(0, 2),
+    ),
     "narrow": lambda x: (x.narrow(1, 2, 3).exp(), x.unfold(1, 3, 2) + 1, x.swapaxes(0, 2) * 2),
     "as_strided": lambda x: (torch.as_strided(x * 2, (3, 4), (2, 7), 5), x.view_as(x).clone() + 1),
     "dtype_view": lambda x: (x.view(torch.int32) + 1, (x * 2).view(torch.int32)),
@@ -73,7 +88,9 @@ def test_views_inside_a_graph(name: str) -> None:
     check(SHAPES[name], lambda: (uniform(4, 6, 5),))
 
 
-@pytest.mark.parametrize("name", ["view", "permute", "expand", "slice", "select", "flip_roll", "split"])
+@pytest.mark.parametrize(
+    "name", ["view", "permute", "expand", "slice", "select", "flip_roll", "split"]
+)
 def test_views_pass_gradients(name: str) -> None:
     check(SHAPES[name], lambda: (uniform(4, 6, 5).requires_grad_(),), grad=True)
 
@@ -97,7 +114,9 @@ def test_cat_of_very_many() -> None:
 def test_pad() -> None:
     def f(x: Tensor) -> tuple[Tensor, ...]:
         flat = (F.pad(x, (1, 2)), F.pad(x, (0, 3, 2, 1), value=7.0), F.pad(x, (-1, 2, 1, -1)))
-        modes = tuple(F.pad(x[None], (2, 1, 1, 2), mode=m) for m in ("reflect", "replicate", "circular"))
+        modes = tuple(
+            F.pad(x[None], (2, 1, 1, 2), mode=m) for m in ("reflect", "replicate", "circular")
+        )
         fused = (F.pad(x, (3, 5), value=2.0).prod(), F.pad(x * 2, (0, 900), value=-1.0).amin(1))
         return (*flat, *modes, *fused, F.pad(x.cumsum(1), (1, 0)))
 
@@ -118,8 +137,18 @@ def test_factories() -> None:
         n = x.shape[0]
         ranges = (torch.arange(n), torch.arange(1.0, 9.0, 1.5), torch.linspace(0, 1, 11))
         fills = (torch.zeros(n, 3), torch.full((2, n), 2.5), torch.ones_like(x, dtype=torch.int8))
-        masks = (torch.eye(n), torch.tril(torch.ones(n, n)), torch.arange(n)[:, None] < torch.arange(n))
-        return (*ranges, *fills, *masks, x.new_full((3,), 4) * x[0], torch.tensor([1.0, 2.0]) + x[0])
+        masks = (
+            torch.eye(n),
+            torch.tril(torch.ones(n, n)),
+            torch.arange(n)[:, None] < torch.arange(n),
+        )
+        return (
+            *ranges,
+            *fills,
+            *masks,
+            x.new_full((3,), 4) * x[0],
+            torch.tensor([1.0, 2.0]) + x[0],
+        )
 
     check(f, lambda: (uniform(6),))
 
@@ -127,7 +156,12 @@ def test_factories() -> None:
 def test_strides_of_outputs_follow_eager() -> None:
     def f(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         dense = (x * 2, x + y, torch.empty_like(x).copy_(y) + 1, x.relu().permute(0, 2, 3, 1))
-        return (*dense, x.clone(memory_format=torch.contiguous_format), x.sum(1, keepdim=True), x.softmax(1))
+        return (
+            *dense,
+            x.clone(memory_format=torch.contiguous_format),
+            x.sum(1, keepdim=True),
+            x.softmax(1),
+        )
 
     last = torch.channels_last
     check(f, lambda: (uniform(2, 3, 4, 5).to(memory_format=last), uniform(2, 3, 4, 5)))
