@@ -1,0 +1,115 @@
+"""What a wrapper's text may name: `host`, bound by the loader, makes the callables of one graph.
+
+    relu_0 = host.kernel("cpp_fused_relu_0", pointers=2, sizes=0)
+    aten_mm = host.extern("aten.mm.default", 2)
+    check_inputs = host.inputs(("arg0_1", torch.float32, "cpu", (8, "s0"), ("s0", 1)))
+
+Everything here runs when a product is loaded; a call of the product runs what these return.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from minductor.runtime import checks, externs, random
+from minductor.runtime.artifact import LIBRARY, Artifact
+from minductor.runtime.checks import Layout, Number
+from minductor.runtime.launch import bind_kernel
+
+_guards: Any = torch._C._dynamo.guards
+
+LayoutTuple = tuple[str, torch.dtype, str, tuple[Number, ...], tuple[Number, ...]]
+
+
+def _empty_other(
+    sizes: Sequence[int], strides: Sequence[int], dtype: torch.dtype, device: str
+) -> Tensor:
+    return torch.empty_strided(sizes, strides, dtype=dtype, device=device)
+
+
+def _view(base: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
+    """The storage of `base` from its first element plus `offset` elements, in another layout."""
+    return _guards._reinterpret_tensor(base, sizes, strides, offset)
+
+
+def _view_as(
+    base: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int, dtype: torch.dtype
+) -> Tensor:
+    """As `_view`, `offset` in elements of `dtype`, which may differ from that of `base`."""
+    start = base.storage_offset() * base.element_size()
+    if start % dtype.itemsize:
+        raise ValueError(f"a view as {dtype} would start inside an element")
+    out = torch.empty(0, dtype=dtype, device=base.device)
+    return out.set_(base.untyped_storage(), start // dtype.itemsize + offset, sizes, strides)
+
+
+class Host:
+    """The callables of one loaded artifact."""
+
+    def __init__(self, artifact: Artifact, folder: Path) -> None:
+        self.artifact = artifact
+        self.folder = folder
+
+    empty_cpu = staticmethod(_guards._empty_strided_cpu)
+    empty_cuda = staticmethod(_guards._empty_strided_cuda)
+    empty = staticmethod(_empty_other)
+    view = staticmethod(_view)
+    view_as = staticmethod(_view_as)
+    seed = staticmethod(random.draw_seed)
+    aligned = staticmethod(checks.aligned)
+
+    @cached_property
+    def library(self) -> ctypes.CDLL:
+        """The loaded library of C++ kernels. Raises ImportError that names the file."""
+        path = self.folder / LIBRARY
+        try:
+            return ctypes.CDLL(str(path))
+        except OSError as error:
+            raise ImportError(f"the compiled kernels {path} cannot be loaded: {error}") from error
+
+    @cached_property
+    def _triton(self) -> Any:
+        from minductor.runtime.triton_loader import TritonModule
+
+        return TritonModule(self.artifact, self.folder)
+
+    def kernel(self, name: str, pointers: int, sizes: int = 0) -> Callable[..., None]:
+        """A C++ kernel: call it with tensors, then ints. IndexError on an index out of range."""
+        return bind_kernel(self.library, name, pointers, sizes)
+
+    def triton(self, name: str) -> Callable[..., None]:
+        """A Triton kernel: call it with tensors, then ints."""
+        return self._triton.bind(name)
+
+    def variants(self, candidates: Sequence[Callable[..., None]]) -> Callable[..., None]:
+        """One of several kernels that compute the same: the one that schedules prefer, the first."""
+        return candidates[0]
+
+    def extern(self, name: str, count: int) -> Callable[..., Any]:
+        """An op of torch as a callable of its first `count` arguments in schema order."""
+        return externs.bind(name, count)
+
+    def extern_into(
+        self, name: str, count: int, outs: int = 1, constants: Sequence[Any] = (), device: str = "cpu"
+    ) -> Callable[..., None]:
+        """An op's out= form: call it with `outs` tensors to write, then its arguments."""
+        return externs.bind_into(name, count, outs, constants, device)
+
+    def inputs(self, *layouts: LayoutTuple) -> Callable[..., Any]:
+        """The check of a graph's inputs: call it with all tensors, then the dynamic numbers."""
+        return checks.input_check([Layout(*layout) for layout in layouts])
+
+    def result(self, layout: LayoutTuple) -> Callable[..., Any]:
+        """The check of an extern result; returns it, restrided where need be."""
+        return checks.result_check(Layout(*layout))
+
+    def alias(self, layout: LayoutTuple) -> Callable[..., Any]:
+        """The check of an extern result that aliases an operand."""
+        return checks.view_check(Layout(*layout))

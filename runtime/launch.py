@@ -1,0 +1,207 @@
+"""Calling compiled kernels: the C launcher, and slower stand-ins for machines that cannot build it.
+
+The launcher (launcher.c) is built once per machine, Python and torch, kept in the cache with a
+checksum, and tried out before it is trusted: the pointers that it finds behind tensors are compared
+with `data_ptr()`. Where Python.h, a C compiler or torch's C functions are missing, kernels are
+called through ctypes and inputs are checked in Python; results are the same, a call costs
+microseconds more.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import shutil
+import sys
+import sysconfig
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from minductor.runtime.build import Build, BuildError, Compiler, find_c_compiler
+from minductor.runtime.cache import Cache
+
+_NAME = "minductor_launcher"
+_HANDLE_OFFSET = 16  # behind the object head: reference count and type
+_SHIMS = {
+    "data_ptr": "get_data_ptr",
+    "dtype": "get_dtype",
+    "device_type": "get_device_type",
+    "device_index": "get_device_index",
+    "dim": "get_dim",
+    "sizes": "get_sizes",
+    "strides": "get_strides",
+}
+
+
+@cache
+def torch_library() -> ctypes.CDLL | None:
+    """libtorch_cpu as loaded by torch, for its C functions; None where it has another shape."""
+    path = Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"
+    try:
+        return ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+    except OSError:
+        return None
+
+
+def address_of(library: ctypes.CDLL, symbol: str) -> int | None:
+    """Address of a symbol of a loaded library, None when it is not there."""
+    try:
+        return ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
+    except AttributeError:
+        return None
+
+
+def _shims() -> dict[str, int] | None:
+    library = torch_library()
+    if library is None:
+        return None
+    found = {name: address_of(library, f"aoti_torch_{s}") for name, s in _SHIMS.items()}
+    return {k: v for k, v in found.items() if v} if all(found.values()) else None
+
+
+def _head_is_known() -> bool:
+    """True on builds of Python whose object head is a count and a type, and nothing else."""
+    return sys.abiflags == "" and object.__basicsize__ == _HANDLE_OFFSET
+
+
+def _compile(folder: Path, compiler: Compiler) -> bytes:
+    source = Path(__file__).with_name("launcher.c")
+    include = sysconfig.get_paths()["include"]
+    if not (Path(include) / "Python.h").exists():
+        raise BuildError(f"no Python.h in {include}; install the package python3-dev")
+    out = folder / f"{_NAME}.so"
+    flags = ("-O2", "-fPIC", "-shared", "-w", f"-I{include}", str(source), "-o", str(out))
+    Build([*compiler.command, *flags], out, 120.0).wait()
+    return out.read_bytes()
+
+
+def _import(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(_NAME, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot load {path}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _agrees(module: Any) -> bool:
+    """The self-check: pointers found in C against torch's own, over tensors of many kinds."""
+    base = torch.empty(4, 6)
+    tried = (
+        base,
+        base[1:, 2:],
+        base.t(),
+        torch.empty(()),
+        torch.empty(0, 3),
+        torch.empty(2, dtype=torch.bool),
+        torch.nn.Parameter(torch.empty(3)),
+    )
+    return all(module.pointer(t) == t.data_ptr() for t in tried)
+
+
+def _set_up(module: Any) -> Any:
+    shims = _shims() if _head_is_known() else None
+    if shims is not None:
+        module.setup(_HANDLE_OFFSET, torch._C.TensorBase, shims)
+        if _agrees(module):
+            return module
+    module.setup(-1, torch._C.TensorBase, {})
+    return module if _agrees(module) else None
+
+
+def _key(compiler: Compiler) -> str:
+    source = Path(__file__).with_name("launcher.c").read_text(encoding="utf-8")
+    python = f"{sys.version} {sysconfig.get_config_var('SOABI')}"
+    return Cache.key(["launcher", source, python, torch.__version__, compiler.identity])
+
+
+@cache
+def launcher() -> Any:
+    """The launcher module, ready for use, or None when it cannot be had on this machine.
+
+    Built at most once per machine: the library stands in the cache like any product.
+    """
+    try:
+        compiler = find_c_compiler()
+        store = Cache()
+        key = _key(compiler)
+        if store.load_files(key) is None:
+            stage = store.staging()
+            try:
+                library = _compile(stage, compiler)
+            finally:
+                shutil.rmtree(stage, ignore_errors=True)
+            store.store_files(key, {f"{_NAME}.so": library})
+        return _set_up(_import(store.folder(key) / f"{_NAME}.so"))
+    except (BuildError, OSError, ImportError):
+        return None
+
+
+class CtypesKernel:
+    """A kernel called through ctypes, with the launcher's interface and errors."""
+
+    def __init__(self, function: Any, pointers: int, sizes: int, name: str) -> None:
+        self._function = function
+        self._function.restype = ctypes.c_int
+        self._pointers = pointers
+        self._make_pointers = ctypes.c_void_p * pointers
+        self._make_sizes = ctypes.c_longlong * sizes
+        self._count = pointers + sizes
+        self._name = name
+
+    def __call__(self, *args: Any) -> None:
+        if len(args) != self._count:
+            raise TypeError(
+                f"kernel {self._name} takes {self._pointers} tensors and "
+                f"{self._count - self._pointers} sizes, got {len(args)} arguments"
+            )
+        tensors, numbers = args[: self._pointers], args[self._pointers :]
+        code = self._function(
+            self._make_pointers(*[t.data_ptr() for t in tensors]), self._make_sizes(*numbers)
+        )
+        if code == 1:
+            raise IndexError(f"index out of range in kernel {self._name}")
+        if code:
+            raise RuntimeError(f"kernel {self._name} failed with code {code}")
+
+    def __repr__(self) -> str:
+        return f"<kernel {self._name}>"
+
+
+def bind_kernel(
+    library: ctypes.CDLL, name: str, pointers: int, sizes: int
+) -> Callable[..., None]:
+    """The kernel `name` of a loaded library as a callable of `pointers` tensors, then `sizes` ints.
+
+    Raises ImportError when the library has no such symbol, IndexError or RuntimeError
+    when the kernel reports a fault.
+    """
+    address = address_of(library, name)
+    if address is None:
+        raise ImportError(f"the library {library._name} has no kernel {name}")
+    module = launcher()
+    if module is None:
+        return CtypesKernel(getattr(library, name), pointers, sizes, name)
+    return module.Kernel(address, pointers, sizes, name, library)
+
+
+def has_handles() -> bool:
+    """True when the launcher may use Checker and Out."""
+    module = launcher()
+    return module is not None and module.trusted()
+
+
+def bind_out(symbol: str, tensors: int, scalars: Sequence[float], fallback: Any) -> Any:
+    """A libtorch function `symbol(out, tensors.., scalars..)` called from C, else `fallback`."""
+    library = torch_library()
+    address = address_of(library, symbol) if library is not None else None
+    if address is None or not has_handles() or tensors > 4 or len(scalars) > 2:
+        return fallback
+    first, second = (*map(float, scalars), 0.0, 0.0)[:2]
+    return launcher().Out(address, tensors, first, second, fallback)

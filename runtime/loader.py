@@ -1,0 +1,130 @@
+"""From an artifact to a callable: build, store, load.
+
+`Product` is one graph on its way: its sources go to a private folder, the compiler starts in the
+background, and `finish` waits for it, stores the entry and loads it. `load` alone serves entries
+that were fetched from the cache.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from minductor.runtime.artifact import CPP, LIBRARY, WRAPPER, Artifact
+from minductor.runtime.build import Build, BuildConfig, start_build, write_source
+from minductor.runtime.cache import Cache
+from minductor.runtime.host import Host
+
+Boxed = Callable[[list[Any]], list[Any]]
+"""Takes a list of inputs, empties it, returns the list of outputs."""
+
+
+class LoadError(RuntimeError):
+    """A product's wrapper does not define what it must; the text names its file."""
+
+
+def load(artifact: Artifact, folder: Path) -> Boxed:
+    """The callable of an artifact whose files lie in `folder` (built library included).
+
+    The result empties the list it is given, so that inputs can die as soon as they are used, and
+    carries the attribute `_boxed_call` by which AOTAutograd knows it.
+    """
+    path = folder / WRAPPER
+    namespace: dict[str, Any] = {
+        "__name__": f"minductor_wrapper_{artifact.name}",
+        "__file__": str(path),
+        "host": Host(artifact, folder),
+    }
+    exec(compile(artifact.wrapper, str(path), "exec"), namespace)
+    call = namespace.get("call")
+    if not callable(call):
+        raise LoadError(f"the wrapper {path} defines no function call(args)")
+    call._boxed_call = True  # pyright: ignore[reportFunctionMemberAccess]
+    return call
+
+
+class Product:
+    """One graph between its sources and its callable. `finish` is idempotent."""
+
+    def __init__(
+        self, key: str, artifact: Artifact, cache: Cache, config: BuildConfig | None = None
+    ) -> None:
+        self._key = key
+        self._artifact = artifact
+        self._cache = cache
+        self._stage: Path | None = None
+        self._build: Build | None = None
+        self._done: Boxed | None = None
+        if artifact.cpp is None:
+            return
+        self._stage = cache.staging()
+        try:
+            write_source(self._stage / CPP, artifact.cpp)
+            self._build = start_build(self._stage / CPP, self._stage / LIBRARY, config)
+        except BaseException:
+            self._clean()
+            raise
+
+    @property
+    def artifact(self) -> Artifact:
+        """The artifact; its folder is set after `finish`."""
+        return self._artifact
+
+    def built(self) -> bool:
+        """True when `finish` will not have to wait."""
+        return self._build is None or self._build.done()
+
+    def _clean(self) -> None:
+        if self._stage is not None:
+            shutil.rmtree(self._stage, ignore_errors=True)
+            self._stage = None
+
+    def finish(self) -> Boxed:
+        """Wait for the compiler, store the entry, load it. Raises BuildError."""
+        if self._done is not None:
+            return self._done
+        try:
+            library: Path | None = None
+            if self._build is not None and self._stage is not None:
+                self._build.wait()
+                library = self._stage / LIBRARY
+            self._artifact = self._cache.store(self._key, self._artifact, library)
+        finally:
+            self._clean()
+        folder = self._artifact.folder
+        assert folder is not None
+        self._done = load(self._artifact, folder)
+        return self._done
+
+    def cancel(self) -> None:
+        """Stop the compiler and drop the sources."""
+        if self._build is not None:
+            self._build.cancel()
+        self._clean()
+
+
+def fetch(cache: Cache, key: str) -> tuple[Artifact, Boxed] | None:
+    """The stored product of `key`, checked and loaded, or None.
+
+    An entry that passes its checks and still does not load (another machine's library on a shared
+    disk, say) is removed and counts as absent.
+    """
+    artifact = cache.load(key)
+    if artifact is None or artifact.folder is None:
+        return None
+    try:
+        return artifact, load(artifact, artifact.folder)
+    except (ImportError, SyntaxError, LoadError):
+        cache.discard(key)
+        return None
+
+
+def produce(
+    key: str, artifact: Artifact, cache: Cache, config: BuildConfig | None = None
+) -> tuple[Artifact, Boxed]:
+    """Build, store and load an artifact in one go. Raises BuildError."""
+    product = Product(key, artifact, cache, config)
+    call = product.finish()
+    return product.artifact, call
