@@ -88,14 +88,16 @@ def _as_compiler(text: str) -> Compiler | None:
     return Compiler(command, "clang" if named else _kind(found), _identity(command))
 
 
-def _find(variable: str, names: Sequence[str], package: str, environ: Mapping[str, str]) -> Compiler:
+def _find(
+    variable: str, names: Sequence[str], package: str, environ: Mapping[str, str]
+) -> Compiler:
     chosen = environ.get(variable, "").strip()
     if chosen:
         found = _as_compiler(chosen)
         if found is None:
             raise BuildError(
-                f"{variable}={chosen!r} names no program that can be run. Unset {variable}, or set it "
-                f"to a compiler such as {names[0]} (package {package})."
+                f"{variable}={chosen!r} names no program that can be run. Unset {variable}, or set "
+                f"it to a compiler such as {names[0]} (package {package})."
             )
         return found
     for name in names:

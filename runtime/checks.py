@@ -116,12 +116,12 @@ def _checker(layouts: Sequence[Layout], report: Report) -> Callable[..., Any]:
         table: list[tuple[int, ...]] = []
         numbers: list[int] = []
         for layout in layouts:
-            device = torch.device(layout.device)
+            device, _, index = layout.device.partition(":")
             table.append(
                 (
                     _code("dtype", str(layout.dtype).removeprefix("torch.")),
-                    _code("device_type", device.type),
-                    -1 if device.index is None else device.index,
+                    _code("device_type", device),
+                    int(index or -1),
                     len(layout.sizes),
                     len(numbers),
                 )

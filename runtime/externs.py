@@ -105,7 +105,8 @@ def bind_into(
     """The op's out= form as a callable of `outs` tensors to write, then arguments.
 
     `count` arguments in schema order are given in all; the last `len(constants)` of them are
-    `constants` and are bound here; all tensors are on `device`. Raises ExternError when the op has no out= form.
+    `constants` and are bound here; all tensors are on `device`. Raises ExternError when the op has
+    no out= form.
     """
     op = resolve(name)
     form = out_form(op)

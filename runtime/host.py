@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from minductor.runtime.artifact import LIBRARY, Artifact
 from minductor.runtime.checks import Layout, Number
 from minductor.runtime.launch import bind_kernel
 
-_guards: Any = torch._C._dynamo.guards
+_guards: Any = import_module("torch._C._dynamo.guards")
 
 LayoutTuple = tuple[str, torch.dtype, str, tuple[Number, ...], tuple[Number, ...]]
 
@@ -43,7 +44,7 @@ def _view_as(
     base: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int, dtype: torch.dtype
 ) -> Tensor:
     """As `_view`, `offset` in elements of `dtype`, which may differ from that of `base`."""
-    start = base.storage_offset() * base.element_size()
+    start = int(base.storage_offset()) * base.element_size()
     if start % dtype.itemsize:
         raise ValueError(f"a view as {dtype} would start inside an element")
     out = torch.empty(0, dtype=dtype, device=base.device)
@@ -89,7 +90,7 @@ class Host:
         return self._triton.bind(name)
 
     def variants(self, candidates: Sequence[Callable[..., None]]) -> Callable[..., None]:
-        """One of several kernels that compute the same: the one that schedules prefer, the first."""
+        """One of several kernels that compute the same: the first, which schedules prefer."""
         return candidates[0]
 
     def extern(self, name: str, count: int) -> Callable[..., Any]:
@@ -97,7 +98,12 @@ class Host:
         return externs.bind(name, count)
 
     def extern_into(
-        self, name: str, count: int, outs: int = 1, constants: Sequence[Any] = (), device: str = "cpu"
+        self,
+        name: str,
+        count: int,
+        outs: int = 1,
+        constants: Sequence[Any] = (),
+        device: str = "cpu",
     ) -> Callable[..., None]:
         """An op's out= form: call it with `outs` tensors to write, then its arguments."""
         return externs.bind_into(name, count, outs, constants, device)

@@ -16,6 +16,7 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -23,10 +24,17 @@ from typing import Any
 
 import torch
 
-from minductor.runtime.build import Build, BuildError, Compiler, find_c_compiler
+from minductor.runtime.build import (
+    Build,
+    BuildError,
+    Compiler,
+    cpu_identity,
+    find_c_compiler,
+)
 from minductor.runtime.cache import Cache
 
 _NAME = "minductor_launcher"
+_FILE = f"{_NAME}.so"
 _HANDLE_OFFSET = 16  # behind the object head: reference count and type
 _SHIMS = {
     "data_ptr": "get_data_ptr",
@@ -42,7 +50,7 @@ _SHIMS = {
 @cache
 def torch_library() -> ctypes.CDLL | None:
     """libtorch_cpu as loaded by torch, for its C functions; None where it has another shape."""
-    path = Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"
+    path = Path(str(torch.__file__)).parent / "lib" / "libtorch_cpu.so"
     try:
         return ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD | os.RTLD_NOW)
     except OSError:
@@ -70,15 +78,36 @@ def _head_is_known() -> bool:
     return sys.abiflags == "" and object.__basicsize__ == _HANDLE_OFFSET
 
 
-def _compile(folder: Path, compiler: Compiler) -> bytes:
-    source = Path(__file__).with_name("launcher.c")
-    include = sysconfig.get_paths()["include"]
-    if not (Path(include) / "Python.h").exists():
-        raise BuildError(f"no Python.h in {include}; install the package python3-dev")
-    out = folder / f"{_NAME}.so"
-    flags = ("-O2", "-fPIC", "-shared", "-w", f"-I{include}", str(source), "-o", str(out))
-    Build([*compiler.command, *flags], out, 120.0).wait()
-    return out.read_bytes()
+@dataclass
+class _Job:
+    """The launcher's entry in the store, and the build that makes it when it is not there yet."""
+
+    store: Cache
+    key: str
+    stage: Path | None = None
+    build: Build | None = None
+
+    def start(self, compiler: Compiler) -> None:
+        """Start the compiler. Raises BuildError when Python.h is missing."""
+        source = Path(__file__).with_name("launcher.c")
+        include = sysconfig.get_paths()["include"]
+        if not (Path(include) / "Python.h").exists():
+            raise BuildError(f"no Python.h in {include}; install the package python3-dev")
+        self.stage = self.store.staging()
+        out = self.stage / _FILE
+        flags = ("-O1", "-fPIC", "-shared", "-w", f"-I{include}", str(source), "-o", str(out))
+        self.build = Build([*compiler.command, *flags], out, 120.0)
+
+    def finish(self) -> Path:
+        """The library's path, once it stands in the store."""
+        try:
+            if self.build is not None and self.stage is not None:
+                self.build.wait()
+                self.store.store_files(self.key, {_FILE: (self.stage / _FILE).read_bytes()})
+        finally:
+            if self.stage is not None:
+                shutil.rmtree(self.stage, ignore_errors=True)
+        return self.store.folder(self.key) / _FILE
 
 
 def _import(path: Path) -> ModuleType:
@@ -118,7 +147,24 @@ def _set_up(module: Any) -> Any:
 def _key(compiler: Compiler) -> str:
     source = Path(__file__).with_name("launcher.c").read_text(encoding="utf-8")
     python = f"{sys.version} {sysconfig.get_config_var('SOABI')}"
-    return Cache.key(["launcher", source, python, torch.__version__, compiler.identity])
+    return Cache.key([_NAME, source, python, torch.__version__, compiler.identity, cpu_identity()])
+
+
+@cache
+def prepare() -> Any:
+    """Start building the launcher where this machine has none yet, and return at once.
+
+    The result is for `launcher`; None where it cannot be built.
+    """
+    try:
+        compiler = find_c_compiler()
+        store = Cache()
+        job = _Job(store, _key(compiler))
+        if store.load_files(job.key) is None:
+            job.start(compiler)
+        return job
+    except (BuildError, OSError):
+        return None
 
 
 @cache
@@ -127,18 +173,9 @@ def launcher() -> Any:
 
     Built at most once per machine: the library stands in the cache like any product.
     """
+    job = prepare()
     try:
-        compiler = find_c_compiler()
-        store = Cache()
-        key = _key(compiler)
-        if store.load_files(key) is None:
-            stage = store.staging()
-            try:
-                library = _compile(stage, compiler)
-            finally:
-                shutil.rmtree(stage, ignore_errors=True)
-            store.store_files(key, {f"{_NAME}.so": library})
-        return _set_up(_import(store.folder(key) / f"{_NAME}.so"))
+        return None if job is None else _set_up(_import(job.finish()))
     except (BuildError, OSError, ImportError):
         return None
 
@@ -174,9 +211,7 @@ class CtypesKernel:
         return f"<kernel {self._name}>"
 
 
-def bind_kernel(
-    library: ctypes.CDLL, name: str, pointers: int, sizes: int
-) -> Callable[..., None]:
+def bind_kernel(library: ctypes.CDLL, name: str, pointers: int, sizes: int) -> Callable[..., None]:
     """The kernel `name` of a loaded library as a callable of `pointers` tensors, then `sizes` ints.
 
     Raises ImportError when the library has no such symbol, IndexError or RuntimeError

@@ -16,6 +16,7 @@ from minductor.runtime.artifact import CPP, LIBRARY, WRAPPER, Artifact
 from minductor.runtime.build import Build, BuildConfig, start_build, write_source
 from minductor.runtime.cache import Cache
 from minductor.runtime.host import Host
+from minductor.runtime.launch import prepare
 
 Boxed = Callable[[list[Any]], list[Any]]
 """Takes a list of inputs, empties it, returns the list of outputs."""
@@ -38,10 +39,10 @@ def load(artifact: Artifact, folder: Path) -> Boxed:
         "host": Host(artifact, folder),
     }
     exec(compile(artifact.wrapper, str(path), "exec"), namespace)
-    call = namespace.get("call")
-    if not callable(call):
+    if not callable(namespace.get("call")):
         raise LoadError(f"the wrapper {path} defines no function call(args)")
-    call._boxed_call = True  # pyright: ignore[reportFunctionMemberAccess]
+    call: Any = namespace["call"]
+    call._boxed_call = True
     return call
 
 
@@ -57,6 +58,7 @@ class Product:
         self._stage: Path | None = None
         self._build: Build | None = None
         self._done: Boxed | None = None
+        prepare()
         if artifact.cpp is None:
             return
         self._stage = cache.staging()
