@@ -17,6 +17,8 @@ PASSES: dict[str, str] = {
     # lowerings
     # loop
     # kernel
+    # any level
+    "verify-stage": "minductor.passes.verify_stage:VerifyStagePass",
 }
 """minductor's passes, by level, in the order of the default pipeline."""
 

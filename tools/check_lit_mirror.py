@@ -40,8 +40,7 @@ def check(root: Path) -> list[str]:
     for layer in ("passes", "lowering"):
         for path in python_files(root / layer):
             relative = path.relative_to(root)
-            in_level = len(relative.parts) > 2 or layer == "lowering"
-            if not in_level or not defines_pass(path.read_text(encoding="utf-8")):
+            if not defines_pass(path.read_text(encoding="utf-8")):
                 continue
             places = list(expected(relative))
             if not any(_present(root / place) for place in places):
