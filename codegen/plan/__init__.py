@@ -1,0 +1,1 @@
+"""The plan: what a module does with memory, as a table for people."""
