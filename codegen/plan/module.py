@@ -6,8 +6,8 @@
     graph: 1 fused, 0 nests, 1 extern; floor 16384, unfused 32768, planned 16384
 
 Prices are the ledger (`bytes`) that passes wrote on groups and kernels, at the values that size
-symbols had at capture. The graph's floor is each used input once and each output once; calls are not
-priced beyond that. On `loop` text before fusion, nests are listed without a price.
+symbols had at capture. The graph's floor is each used input once and each output once; calls are
+not priced beyond that. On `loop` text before fusion, nests are listed without a price.
 """
 
 from __future__ import annotations
