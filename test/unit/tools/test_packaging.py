@@ -71,3 +71,12 @@ def test_entry_points_name_modules_that_exist() -> None:
         module = target.partition(":")[0]
         path = ROOT / Path(*module.split(".")).with_suffix(".py")
         assert path.is_file(), f"{target}: no file {path.relative_to(ROOT)}"
+
+
+def test_data_files_are_packaged() -> None:
+    patterns = settings()["tool"]["setuptools"]["package-data"]["*"]
+    for layer in LAYERS:
+        for path in sorted((ROOT / layer).rglob("*")):
+            built = "__pycache__" in path.parts or path.suffix in (".pyc", ".so")
+            if path.is_file() and path.suffix != ".py" and not built:
+                assert any(path.match(one) for one in patterns), f"{path} is not packaged"
