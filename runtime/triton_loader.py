@@ -1,0 +1,208 @@
+"""Triton kernels of an artifact: compile them all in parallel, launch them with little in between.
+
+The emitted module defines a function per kernel and a table LAUNCH (see `Launch`). On a GPU each
+kernel is compiled once by its declared signature, whatever the run-time sizes are, and launched
+through Triton's own launcher without its argument binder. Under TRITON_INTERPRET=1 the kernels run
+on CPU tensors.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from minductor.runtime.artifact import TRITON, Artifact
+
+_ALIGNMENT = 16
+_MAX_WORKERS = 16
+INDEX_FAULT = "index out of range"
+
+
+class TritonError(RuntimeError):
+    """A Triton kernel could not be compiled; the text names the kernel and its source file."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One row of LAUNCH.
+
+    `grid`: three Python expressions over the names in `sizes`. `signature`: Triton type of each
+    parameter that is not a constexpr, pointers first, then sizes, in order. `divisible`: parameters
+    that are multiples of 16 (bytes for pointers). `debug`: the kernel holds device assertions.
+    """
+
+    grid: tuple[str, str, str]
+    sizes: tuple[str, ...]
+    signature: Mapping[str, str]
+    divisible: tuple[str, ...] = ()
+    constexprs: Mapping[str, Any] = field(default_factory=lambda: dict[str, Any]())
+    num_warps: int = 4
+    num_stages: int = 3
+    debug: bool = False
+
+    def grid_function(self) -> Callable[..., tuple[int, int, int]]:
+        """The grid as a function of the sizes."""
+        text = f"lambda {', '.join(self.sizes)}: ({', '.join(self.grid)})"
+        return eval(text, {"min": min, "max": max})
+
+    def options(self) -> dict[str, Any]:
+        """Compile options: no contraction of a * b + c, and integers that wrap, as in C++."""
+        return {
+            "num_warps": self.num_warps,
+            "num_stages": self.num_stages,
+            "enable_fp_fusion": False,
+            "debug": self.debug,
+            "sanitize_overflow": False,
+        }
+
+
+def interpreting() -> bool:
+    """True when Triton runs kernels in its interpreter, on CPU tensors."""
+    return os.environ.get("TRITON_INTERPRET", "0").lower() in ("1", "true", "on", "yes")
+
+
+def _import(path: Path, name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot load the Triton kernels {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # Triton looks functions up by their module
+    spec.loader.exec_module(module)
+    return module
+
+
+def compile_kernel(function: Any, launch: Launch, target: Any = None) -> Any:
+    """Compile for `target` (default: the current device), by the declared signature alone."""
+    import triton
+    from triton.compiler import ASTSource
+
+    names = list(function.arg_names)
+    signature = {n: launch.signature.get(n, "constexpr") for n in names}
+    attrs = {(names.index(n),): [["tt.divisibility", _ALIGNMENT]] for n in launch.divisible}
+    source = ASTSource(
+        fn=function, signature=signature, constexprs=dict(launch.constexprs), attrs=attrs
+    )
+    return triton.compile(source, target=target, options=launch.options())
+
+
+class TritonModule:
+    """The kernels of one artifact; compilation starts at once and in parallel."""
+
+    def __init__(self, artifact: Artifact, folder: Path) -> None:
+        self._path = folder / TRITON
+        name = f"minductor_triton_{folder.name}_{artifact.name}"
+        self._module: Any = _import(self._path, name)
+        self._launches = {k: Launch(**row) for k, row in self._module.LAUNCH.items()}
+        self._futures: dict[str, Future[Any]] = {}
+        if not interpreting():
+            self._start()
+
+    def _start(self) -> None:
+        device = torch.cuda.current_device()
+
+        def build(name: str) -> Any:
+            torch.cuda.set_device(device)
+            return compile_kernel(getattr(self._module, name), self._launches[name])
+
+        workers = min(_MAX_WORKERS, os.cpu_count() or 1, max(1, len(self._launches)))
+        pool = ThreadPoolExecutor(workers, thread_name_prefix="minductor-triton")
+        self._futures = {name: pool.submit(build, name) for name in self._launches}
+        pool.shutdown(wait=False)
+
+    def names(self) -> tuple[str, ...]:
+        """The kernels, in the order of LAUNCH."""
+        return tuple(self._launches)
+
+    def built(self) -> int:
+        """How many kernels are compiled."""
+        return sum(f.done() for f in self._futures.values())
+
+    def _compiled(self, name: str) -> Any:
+        try:
+            return self._futures[name].result()
+        except Exception as error:
+            raise TritonError(
+                f"Triton could not compile the kernel {name} in {self._path}: {error}"
+            ) from error
+
+    def bind(self, name: str) -> Callable[..., None]:
+        """The kernel as a callable of tensors, then sizes. Raises ImportError, TritonError."""
+        if name not in self._launches:
+            raise ImportError(f"{self._path} has no kernel {name}")
+        launch = self._launches[name]
+        if interpreting():
+            return _interpreted(name, getattr(self._module, name), launch)
+        return _direct(self._compiled(name), launch)
+
+
+@contextmanager
+def _assertions() -> Generator[None]:
+    """Let the interpreter run device assertions, but not its own checks of integer overflow."""
+    from triton.runtime import interpreter
+
+    builder: Any = interpreter.interpreter_builder
+    before = builder.options
+    builder.options = dataclasses.replace(before, debug=True, sanitize_overflow=False)
+    try:
+        yield
+    finally:
+        builder.options = before
+
+
+def _interpreted(name: str, function: Any, launch: Launch) -> Callable[..., None]:
+    grid_of = launch.grid_function()
+    count = len(launch.sizes)
+    constants = dict(launch.constexprs)
+
+    def call(*args: Any) -> None:
+        grid = grid_of(*args[len(args) - count :])
+        if 0 in grid:
+            return
+        try:
+            with _assertions() if launch.debug else nullcontext():
+                function[grid](*args, **constants)
+        except Exception as error:
+            if INDEX_FAULT in f"{error} {error.__cause__}":
+                raise IndexError(f"{INDEX_FAULT} in kernel {name}") from error
+            raise
+
+    return call
+
+
+def _direct(compiled: Any, launch: Launch) -> Callable[..., None]:
+    """Launch without Triton's binder: arguments are known to fit the signature."""
+    from triton.runtime.driver import driver
+
+    active: Any = driver.active
+    grid_of = launch.grid_function()
+    count = len(launch.sizes)
+    fixed = tuple(launch.constexprs.values())
+    run = compiled.run  # loads the binary
+    function, packed = compiled.function, compiled.packed_metadata
+    device_of = active.get_current_device
+    stream_of = active.get_current_stream
+
+    def call(*args: Any) -> None:
+        x, y, z = grid_of(*args[len(args) - count :])
+        if x and y and z:
+            stream = stream_of(device_of())
+            run(x, y, z, stream, function, packed, None, None, None, *args, *fixed)
+
+    def call_fixed(*args: Any) -> None:
+        run(x, y, z, stream_of(device_of()), function, packed, None, None, None, *args, *fixed)
+
+    if count:
+        return call
+    x, y, z = grid_of()
+    return call_fixed if x and y and z else (lambda *args: None)
