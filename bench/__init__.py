@@ -1,0 +1,1 @@
+"""Benchmarks: minductor beside TorchInductor, eager and the measured limit of the machine."""
