@@ -15,6 +15,8 @@ The place is MINDUCTOR_CACHE_DIR, else minductor in XDG_CACHE_HOME, else ~/.cach
 from __future__ import annotations
 
 import atexit
+import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -33,6 +35,7 @@ from minductor.runtime.artifact import LIBRARY, Artifact, from_texts
 FORMAT = "v1"
 _MANIFEST = "manifest.json"
 _STALE_S = 24 * 3600.0
+_ATTEMPTS = 20
 
 
 def default_root() -> Path:
@@ -167,9 +170,10 @@ class Cache:
         """Remove an entry: renamed away first, so that nobody sees half of it."""
         try:
             grave = Path(tempfile.mkdtemp(dir=self.root / "tmp"))
-            os.rename(self.folder(key), grave / "entry")
         except OSError:
             return
+        with contextlib.suppress(OSError):
+            os.rename(self.folder(key), grave / "entry")
         shutil.rmtree(grave, ignore_errors=True)
 
     def staging(self) -> Path:
@@ -182,11 +186,11 @@ class Cache:
             self._fall_back(error)
             return Path(tempfile.mkdtemp(dir=self.root / "tmp"))
 
-    def store(self, key: str, artifact: Artifact, library: Path | None = None) -> Artifact:
-        """Store texts and the built `library`; returns the artifact with its folder set."""
+    def store(self, key: str, artifact: Artifact, library: bytes | None = None) -> Artifact:
+        """Store texts and the built library's content; returns the artifact with its folder set."""
         files = {name: text.encode() for name, text in artifact.texts().items()}
         if library is not None:
-            files[LIBRARY] = library.read_bytes()
+            files[LIBRARY] = library
         return replace(artifact, folder=self.store_files(key, files))
 
     def store_files(self, key: str, files: Mapping[str, bytes]) -> Path:
@@ -207,12 +211,12 @@ class Cache:
             for name, data in {**files, _MANIFEST: _manifest(files, key)}.items():
                 (stage / name).write_bytes(data)
             final.parent.mkdir(mode=0o700, exist_ok=True)
-            for _ in range(3):
+            for _ in range(_ATTEMPTS):
                 try:
                     os.rename(stage, final)
                     return final
-                except OSError:
-                    if not final.is_dir():
+                except OSError as error:
+                    if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                         raise
                 if _checked(final, key) is not None:
                     return final  # another process was first

@@ -88,17 +88,23 @@ class Product:
         if self._done is not None:
             return self._done
         try:
-            library: Path | None = None
+            library: bytes | None = None
             if self._build is not None and self._stage is not None:
                 self._build.wait()
-                library = self._stage / LIBRARY
-            self._artifact = self._cache.store(self._key, self._artifact, library)
+                library = (self._stage / LIBRARY).read_bytes()
         finally:
             self._clean()
+        try:
+            self._done = self._install(library)
+        except ImportError:  # somebody cleared the store between the two steps
+            self._done = self._install(library)
+        return self._done
+
+    def _install(self, library: bytes | None) -> Boxed:
+        self._artifact = self._cache.store(self._key, self._artifact, library)
         folder = self._artifact.folder
         assert folder is not None
-        self._done = load(self._artifact, folder)
-        return self._done
+        return load(self._artifact, folder)
 
     def cancel(self) -> None:
         """Stop the compiler and drop the sources."""
