@@ -1,12 +1,12 @@
 """Attributes shared by the dialects: index lists, domains, schedule words, symbols, origins, bytes.
 
-    #loop.index<[d0, d1 + 32]>
-    #loop.domain<(d0: 64) reduce (d1: s1)>
-    #loop.origins<["sin", "~add model.py:12"]>
-    #loop.bytes<floor 4096, unfused 8192, planned 4096>
-    #aten.symbols<s0 = [hint 64, min 2, multiple 8]>
-    #kernel.words<run threads, lanes 16, unroll 4, tail mask>
-    #kernel.config<target = "cpp", threads = 2>
+#loop.index<[d0, d1 + 32]>
+#loop.domain<(d0: 64) reduce (d1: s1)>
+#loop.origins<["sin", "~add model.py:12"]>
+#loop.bytes<floor 4096, unfused 8192, planned 4096>
+#aten.symbols<s0 = [hint 64, min 2, multiple 8]>
+#kernel.words<run threads, lanes 16, unroll 4, tail mask>
+#kernel.config<target = "cpp", threads = 2>
 """
 
 from __future__ import annotations
@@ -159,9 +159,7 @@ class OriginsAttr(InternedData, Data[tuple[Origin, ...]]):
     @classmethod
     def parse_list(cls, parser: AttrParser) -> tuple[Origin, ...]:
         """`["sin", "~add model.py:12"]`."""
-        texts = parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, parser.parse_str_literal
-        )
+        texts = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
         return tuple(map(Origin.parse, texts))
 
     @classmethod
@@ -258,9 +256,7 @@ class SymbolsAttr(InternedData, Data[tuple[Symbol, ...]]):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[Symbol, ...]:
         return tuple(
-            parser.parse_comma_separated_list(
-                parser.Delimiter.ANGLE, lambda: _parse_symbol(parser)
-            )
+            parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _parse_symbol(parser))
         )
 
     def print_parameter(self, printer: Printer) -> None:

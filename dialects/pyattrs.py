@@ -1,10 +1,10 @@
 """Attributes for Python values in argument lists of `aten` ops and `extern` calls.
 
-    None -> #aten.none            int -> 3 : i64          float -> 1.5 : f64      bool -> true
-    str -> "sum"                  [64, s0] -> #loop.index<[64, s0]>      list -> [..]
-    symbolic int -> #loop.expr<s0>    dtype -> #aten.dtype<f32>    device -> #aten.device<"cuda:0">
-    torch.contiguous_format -> #aten.enum<"contiguous_format">     complex -> #aten.complex<1.0, 2.0>
-    operand k -> #loop.arg<k>
+None -> #aten.none            int -> 3 : i64          float -> 1.5 : f64      bool -> true
+str -> "sum"                  [64, s0] -> #loop.index<[64, s0]>      list -> [..]
+symbolic int -> #loop.expr<s0>    dtype -> #aten.dtype<f32>    device -> #aten.device<"cuda:0">
+torch.contiguous_format -> #aten.enum<"contiguous_format">     complex -> #aten.complex<1.0, 2.0>
+operand k -> #loop.arg<k>
 """
 
 from __future__ import annotations

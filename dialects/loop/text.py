@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from minductor.dialects import expr as ex
 from minductor.dialects.attrs import (
     BytesAttr,
     DomainAttr,
@@ -18,7 +19,6 @@ from minductor.dialects.attrs import (
     domain_text,
     parse_domain,
 )
-from minductor.dialects import expr as ex
 from minductor.dialects.expr_text import parse_expr
 from minductor.dialects.scalar.text import parse_scalar_type, parse_value, parse_values
 from minductor.dialects.text import (
@@ -148,9 +148,7 @@ class StoreText(Operation):
         props["index"] = index
         if combine is not None:
             props["combine"] = StringAttr(combine)
-        return cls.create(
-            operands=[value, base, *extra], properties=props, attributes=attributes
-        )
+        return cls.create(operands=[value, base, *extra], properties=props, attributes=attributes)
 
 
 COMBINES = ("add", "mul", "min", "max", "last")
@@ -262,7 +260,9 @@ class ExternText(Operation):
         )
         parser.parse_keyword("args")
         args = parser.parse_attribute()
-        kwargs = parser.parse_attribute() if parser.parse_optional_keyword("kwargs") else empty_dict()
+        kwargs = (
+            parser.parse_attribute() if parser.parse_optional_keyword("kwargs") else empty_dict()
+        )
         props, attributes = parse_words_dict(parser, EXTERN_WORDS)
         regions: list[Region] = []
         while (region := parser.parse_optional_region()) is not None:

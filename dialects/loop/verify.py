@@ -96,9 +96,7 @@ class NestVerify(Operation):
             assert isinstance(old, TensorType)
             assert isinstance(new, TensorType)
             if (old.dtype, old.sizes) != (new.dtype, new.sizes):
-                raise VerifyException(
-                    f"result `{new}` updates `{old}`: sizes and dtype must agree"
-                )
+                raise VerifyException(f"result `{new}` updates `{old}`: sizes and dtype must agree")
 
 
 class _BodyChecker:
@@ -171,7 +169,9 @@ class _BodyChecker:
                 "a stored value or its index varies with a reduce variable; reduce it first"
             )
         if len(op.operands) > 2 and not self._is_update(dest):
-            raise VerifyException("a data-dependent store index needs an updating result (`= %acc`)")
+            raise VerifyException(
+                "a data-dependent store index needs an updating result (`= %acc`)"
+            )
         self._in_range(op, dest, op.operands[2:])
 
     def _is_update(self, dest: SSAValue) -> bool:
@@ -276,7 +276,9 @@ class ViewVerify(Operation):
         end = (offset + result.storage_elements) * result.info.size
         room = source.storage_elements * source.info.size
         if (room - end).as_int is not None and int(room - end) < 0:
-            raise VerifyException(f"the view ends {int(end - room)} bytes after its source's storage")
+            raise VerifyException(
+                f"the view ends {int(end - room)} bytes after its source's storage"
+            )
 
 
 def arg_refs(attr: Attribute) -> Iterator[int]:

@@ -170,9 +170,7 @@ class WithinOp(WithinText, IRDLOperation):
     traits = traits_def(Pure())
 
     @staticmethod
-    def of(
-        e: ExprLike, lo: ExprLike, hi: ExprLike, operands: Sequence[SSAValue] = ()
-    ) -> WithinOp:
+    def of(e: ExprLike, lo: ExprLike, hi: ExprLike, operands: Sequence[SSAValue] = ()) -> WithinOp:
         """The test lo <= e < hi."""
         bounds = IndexAttr((Expr.of(e), Expr.of(lo), Expr.of(hi)))
         return WithinOp.create(
@@ -235,9 +233,7 @@ class IfOp(IfText, IRDLOperation):
     traits = traits_def(NoTerminator())
 
     @staticmethod
-    def of(
-        cond: SSAValue, types: Sequence[Attribute], then: Region, orelse: Region
-    ) -> IfOp:
+    def of(cond: SSAValue, types: Sequence[Attribute], then: Region, orelse: Region) -> IfOp:
         """Both regions yield values of `types`."""
         return IfOp.create(operands=[cond], result_types=list(types), regions=[then, orelse])
 

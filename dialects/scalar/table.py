@@ -53,84 +53,262 @@ _INTCOMM = frozenset({"commutative", "associative_int"})
 
 def _arith() -> list[ScalarRow]:
     return [
-        ScalarRow("add", _NUM2, "same", "{0} + {1}", "({0} + {1})", "({0} + {1})",
-                  lambda a, b: a + b, _INTCOMM),
-        ScalarRow("sub", _NUM2, "same", "{0} - {1}", "({0} - {1})", "({0} - {1})",
-                  lambda a, b: a - b),
-        ScalarRow("mul", _NUM2, "same", "{0} * {1}", "({0} * {1})", "({0} * {1})",
-                  lambda a, b: a * b, _INTCOMM),
-        ScalarRow("div", ("float", "float"), "same", "{0} / {1}", "({0} / {1})",
-                  "mi_div({0}, {1})", None, cost=4),
-        ScalarRow("floordiv", _NUM2, "same", "torch.floor_divide({0}, {1})",
-                  "m_floordiv({0}, {1})", "mi_floordiv({0}, {1})", None, safe=False, cost=8),
-        ScalarRow("truncdiv", _NUM2, "same", "torch.div({0}, {1}, rounding_mode='trunc')",
-                  "m_truncdiv({0}, {1})", "mi_truncdiv({0}, {1})", None, safe=False, cost=8),
-        ScalarRow("remainder", _NUM2, "same", "torch.remainder({0}, {1})",
-                  "m_remainder({0}, {1})", "mi_remainder({0}, {1})", None, safe=False, cost=10),
-        ScalarRow("fmod", _NUM2, "same", "torch.fmod({0}, {1})", "m_fmod({0}, {1})",
-                  "mi_fmod({0}, {1})", None, safe=False, cost=10),
+        ScalarRow(
+            "add",
+            _NUM2,
+            "same",
+            "{0} + {1}",
+            "({0} + {1})",
+            "({0} + {1})",
+            lambda a, b: a + b,
+            _INTCOMM,
+        ),
+        ScalarRow(
+            "sub", _NUM2, "same", "{0} - {1}", "({0} - {1})", "({0} - {1})", lambda a, b: a - b
+        ),
+        ScalarRow(
+            "mul",
+            _NUM2,
+            "same",
+            "{0} * {1}",
+            "({0} * {1})",
+            "({0} * {1})",
+            lambda a, b: a * b,
+            _INTCOMM,
+        ),
+        ScalarRow(
+            "div",
+            ("float", "float"),
+            "same",
+            "{0} / {1}",
+            "({0} / {1})",
+            "mi_div({0}, {1})",
+            None,
+            cost=4,
+        ),
+        ScalarRow(
+            "floordiv",
+            _NUM2,
+            "same",
+            "torch.floor_divide({0}, {1})",
+            "m_floordiv({0}, {1})",
+            "mi_floordiv({0}, {1})",
+            None,
+            safe=False,
+            cost=8,
+        ),
+        ScalarRow(
+            "truncdiv",
+            _NUM2,
+            "same",
+            "torch.div({0}, {1}, rounding_mode='trunc')",
+            "m_truncdiv({0}, {1})",
+            "mi_truncdiv({0}, {1})",
+            None,
+            safe=False,
+            cost=8,
+        ),
+        ScalarRow(
+            "remainder",
+            _NUM2,
+            "same",
+            "torch.remainder({0}, {1})",
+            "m_remainder({0}, {1})",
+            "mi_remainder({0}, {1})",
+            None,
+            safe=False,
+            cost=10,
+        ),
+        ScalarRow(
+            "fmod",
+            _NUM2,
+            "same",
+            "torch.fmod({0}, {1})",
+            "m_fmod({0}, {1})",
+            "mi_fmod({0}, {1})",
+            None,
+            safe=False,
+            cost=10,
+        ),
         ScalarRow("neg", ("num",), "same", "-{0}", "(-{0})", "(-{0})", lambda a: -a),
         ScalarRow("abs", ("num",), "same", "torch.abs({0})", "m_abs({0})", "tl.abs({0})", abs),
         ScalarRow("sign", ("num",), "same", "torch.sign({0})", "m_sign({0})", "mi_sign({0})"),
-        ScalarRow("minimum", _NUM2, "same", "torch.minimum({0}, {1})", "m_minimum({0}, {1})",
-                  "mi_minimum({0}, {1})", None, _LATTICE),
-        ScalarRow("maximum", _NUM2, "same", "torch.maximum({0}, {1})", "m_maximum({0}, {1})",
-                  "mi_maximum({0}, {1})", None, _LATTICE),
-        ScalarRow("fmin", ("float", "float"), "same", "torch.fmin({0}, {1})", "m_fmin({0}, {1})",
-                  "mi_fmin({0}, {1})", None, _LATTICE),
-        ScalarRow("fmax", ("float", "float"), "same", "torch.fmax({0}, {1})", "m_fmax({0}, {1})",
-                  "mi_fmax({0}, {1})", None, _LATTICE),
+        ScalarRow(
+            "minimum",
+            _NUM2,
+            "same",
+            "torch.minimum({0}, {1})",
+            "m_minimum({0}, {1})",
+            "mi_minimum({0}, {1})",
+            None,
+            _LATTICE,
+        ),
+        ScalarRow(
+            "maximum",
+            _NUM2,
+            "same",
+            "torch.maximum({0}, {1})",
+            "m_maximum({0}, {1})",
+            "mi_maximum({0}, {1})",
+            None,
+            _LATTICE,
+        ),
+        ScalarRow(
+            "fmin",
+            ("float", "float"),
+            "same",
+            "torch.fmin({0}, {1})",
+            "m_fmin({0}, {1})",
+            "mi_fmin({0}, {1})",
+            None,
+            _LATTICE,
+        ),
+        ScalarRow(
+            "fmax",
+            ("float", "float"),
+            "same",
+            "torch.fmax({0}, {1})",
+            "m_fmax({0}, {1})",
+            "mi_fmax({0}, {1})",
+            None,
+            _LATTICE,
+        ),
         ScalarRow("relu", ("num",), "same", "torch.relu({0})", "m_relu({0})", "mi_relu({0})"),
-        ScalarRow("select", ("i1", "any", "any"), "same", "torch.where({0}, {1}, {2})",
-                  "m_select({0}, {1}, {2})", "tl.where({0}, {1}, {2})",
-                  lambda c, a, b: a if c else b),
+        ScalarRow(
+            "select",
+            ("i1", "any", "any"),
+            "same",
+            "torch.where({0}, {1}, {2})",
+            "m_select({0}, {1}, {2})",
+            "tl.where({0}, {1}, {2})",
+            lambda c, a, b: a if c else b,
+        ),
     ]
 
 
 def _compare() -> list[ScalarRow]:
     ops: list[tuple[str, str, Fold]] = [
-        ("eq", "==", lambda a, b: a == b), ("ne", "!=", lambda a, b: a != b),
-        ("lt", "<", lambda a, b: a < b), ("le", "<=", lambda a, b: a <= b),
-        ("gt", ">", lambda a, b: a > b), ("ge", ">=", lambda a, b: a >= b),
+        ("eq", "==", lambda a, b: a == b),
+        ("ne", "!=", lambda a, b: a != b),
+        ("lt", "<", lambda a, b: a < b),
+        ("le", "<=", lambda a, b: a <= b),
+        ("gt", ">", lambda a, b: a > b),
+        ("ge", ">=", lambda a, b: a >= b),
     ]
     rows = [
-        ScalarRow(name, _ANY2, "i1", f"{{0}} {op} {{1}}", f"({{0}} {op} {{1}})",
-                  f"({{0}} {op} {{1}})", fold, _COMM if name in ("eq", "ne") else frozenset())
+        ScalarRow(
+            name,
+            _ANY2,
+            "i1",
+            f"{{0}} {op} {{1}}",
+            f"({{0}} {op} {{1}})",
+            f"({{0}} {op} {{1}})",
+            fold,
+            _COMM if name in ("eq", "ne") else frozenset(),
+        )
         for name, op, fold in ops
     ]
     rows += [
-        ScalarRow("isnan", _FLT, "i1", "torch.isnan({0})", "({0} != {0})", "({0} != {0})",
-                  math.isnan),
-        ScalarRow("isinf", _FLT, "i1", "torch.isinf({0})", "m_isinf({0})", "mi_isinf({0})",
-                  math.isinf),
-        ScalarRow("isfinite", _FLT, "i1", "torch.isfinite({0})", "m_isfinite({0})",
-                  "mi_isfinite({0})", math.isfinite),
-        ScalarRow("signbit", _FLT, "i1", "torch.signbit({0})", "m_signbit({0})",
-                  "mi_signbit({0})", lambda a: math.copysign(1, a) < 0),
+        ScalarRow(
+            "isnan", _FLT, "i1", "torch.isnan({0})", "({0} != {0})", "({0} != {0})", math.isnan
+        ),
+        ScalarRow(
+            "isinf", _FLT, "i1", "torch.isinf({0})", "m_isinf({0})", "mi_isinf({0})", math.isinf
+        ),
+        ScalarRow(
+            "isfinite",
+            _FLT,
+            "i1",
+            "torch.isfinite({0})",
+            "m_isfinite({0})",
+            "mi_isfinite({0})",
+            math.isfinite,
+        ),
+        ScalarRow(
+            "signbit",
+            _FLT,
+            "i1",
+            "torch.signbit({0})",
+            "m_signbit({0})",
+            "mi_signbit({0})",
+            lambda a: math.copysign(1, a) < 0,
+        ),
     ]
     return rows
 
 
 def _bits() -> list[ScalarRow]:
     return [
-        ScalarRow("and", _INT2, "same", "torch.bitwise_and({0}, {1})", "({0} & {1})",
-                  "({0} & {1})", lambda a, b: a & b, _LATTICE),
-        ScalarRow("or", _INT2, "same", "torch.bitwise_or({0}, {1})", "({0} | {1})",
-                  "({0} | {1})", lambda a, b: a | b, _LATTICE),
-        ScalarRow("xor", _INT2, "same", "torch.bitwise_xor({0}, {1})", "m_xor({0}, {1})",
-                  "({0} ^ {1})", lambda a, b: a ^ b, frozenset({"commutative", "associative"})),
-        ScalarRow("not", ("int",), "same", "torch.bitwise_not({0})", "m_not({0})", "mi_not({0})",
-                  lambda a: (not a) if isinstance(a, bool) else ~a),
-        ScalarRow("shl", _INT2, "same", "torch.bitwise_left_shift({0}, {1})", "m_shl({0}, {1})",
-                  "mi_shl({0}, {1})"),
-        ScalarRow("shr", _INT2, "same", "torch.bitwise_right_shift({0}, {1})", "m_shr({0}, {1})",
-                  "mi_shr({0}, {1})"),
+        ScalarRow(
+            "and",
+            _INT2,
+            "same",
+            "torch.bitwise_and({0}, {1})",
+            "({0} & {1})",
+            "({0} & {1})",
+            lambda a, b: a & b,
+            _LATTICE,
+        ),
+        ScalarRow(
+            "or",
+            _INT2,
+            "same",
+            "torch.bitwise_or({0}, {1})",
+            "({0} | {1})",
+            "({0} | {1})",
+            lambda a, b: a | b,
+            _LATTICE,
+        ),
+        ScalarRow(
+            "xor",
+            _INT2,
+            "same",
+            "torch.bitwise_xor({0}, {1})",
+            "m_xor({0}, {1})",
+            "({0} ^ {1})",
+            lambda a, b: a ^ b,
+            frozenset({"commutative", "associative"}),
+        ),
+        ScalarRow(
+            "not",
+            ("int",),
+            "same",
+            "torch.bitwise_not({0})",
+            "m_not({0})",
+            "mi_not({0})",
+            lambda a: (not a) if isinstance(a, bool) else ~a,
+        ),
+        ScalarRow(
+            "shl",
+            _INT2,
+            "same",
+            "torch.bitwise_left_shift({0}, {1})",
+            "m_shl({0}, {1})",
+            "mi_shl({0}, {1})",
+        ),
+        ScalarRow(
+            "shr",
+            _INT2,
+            "same",
+            "torch.bitwise_right_shift({0}, {1})",
+            "m_shr({0}, {1})",
+            "mi_shr({0}, {1})",
+        ),
     ]
 
 
 def _math(name: str, cost: float, ulp: float, torch: str = "", triton: str = "") -> ScalarRow:
-    return ScalarRow(name, _FLT, "same", torch or f"torch.{name}({{0}})", f"m_{name}({{0}})",
-                     triton or f"mi_{name}({{0}})", None, cost=cost, ulp=ulp)
+    return ScalarRow(
+        name,
+        _FLT,
+        "same",
+        torch or f"torch.{name}({{0}})",
+        f"m_{name}({{0}})",
+        triton or f"mi_{name}({{0}})",
+        None,
+        cost=cost,
+        ulp=ulp,
+    )
 
 
 def _rounding() -> list[ScalarRow]:
@@ -142,18 +320,44 @@ def _transcendental() -> list[ScalarRow]:
     usual = [
         _math(name, cost, ulp)
         for name, cost, ulp in (
-            ("exp", 8, 1), ("exp2", 8, 1), ("expm1", 12, 2), ("log", 10, 1), ("log2", 10, 1.5),
-            ("log10", 10, 2), ("log1p", 12, 2), ("sin", 12, 2), ("cos", 12, 2), ("tan", 20, 4),
-            ("asin", 15, 4), ("acos", 15, 4), ("atan", 14, 3), ("sinh", 16, 4), ("cosh", 16, 4),
-            ("tanh", 12, 3), ("asinh", 20, 4), ("acosh", 20, 4), ("atanh", 18, 4), ("erf", 14, 4),
-            ("sigmoid", 14, 3), ("lgamma", 40, 8),
+            ("exp", 8, 1),
+            ("exp2", 8, 1),
+            ("expm1", 12, 2),
+            ("log", 10, 1),
+            ("log2", 10, 1.5),
+            ("log10", 10, 2),
+            ("log1p", 12, 2),
+            ("sin", 12, 2),
+            ("cos", 12, 2),
+            ("tan", 20, 4),
+            ("asin", 15, 4),
+            ("acos", 15, 4),
+            ("atan", 14, 3),
+            ("sinh", 16, 4),
+            ("cosh", 16, 4),
+            ("tanh", 12, 3),
+            ("asinh", 20, 4),
+            ("acosh", 20, 4),
+            ("atanh", 18, 4),
+            ("erf", 14, 4),
+            ("sigmoid", 14, 3),
+            ("lgamma", 40, 8),
         )
     ]
     special = [
         _math(name, cost, 8, f"torch.special.{name}({{0}})")
         for name, cost in (
-            ("erfc", 18), ("erfinv", 25), ("digamma", 40), ("i0", 30), ("i0e", 30), ("i1", 30),
-            ("i1e", 30), ("ndtri", 30), ("erfcx", 30), ("log_ndtr", 40), ("bessel_j0", 40),
+            ("erfc", 18),
+            ("erfinv", 25),
+            ("digamma", 40),
+            ("i0", 30),
+            ("i0e", 30),
+            ("i1", 30),
+            ("i1e", 30),
+            ("ndtri", 30),
+            ("erfcx", 30),
+            ("log_ndtr", 40),
+            ("bessel_j0", 40),
             ("bessel_j1", 40),
         )
     ]
@@ -163,14 +367,35 @@ def _transcendental() -> list[ScalarRow]:
 def _binary_math() -> list[ScalarRow]:
     two = ("float", "float")
     rows = [
-        ScalarRow(name, two, "same", f"torch.{name}({{0}}, {{1}})", f"m_{name}({{0}}, {{1}})",
-                  f"mi_{name}({{0}}, {{1}})", None, cost=cost, ulp=ulp)
+        ScalarRow(
+            name,
+            two,
+            "same",
+            f"torch.{name}({{0}}, {{1}})",
+            f"m_{name}({{0}}, {{1}})",
+            f"mi_{name}({{0}}, {{1}})",
+            None,
+            cost=cost,
+            ulp=ulp,
+        )
         for name, cost, ulp in (
-            ("atan2", 20, 4), ("hypot", 10, 2), ("copysign", 1, 0), ("nextafter", 4, 0),
+            ("atan2", 20, 4),
+            ("hypot", 10, 2),
+            ("copysign", 1, 0),
+            ("nextafter", 4, 0),
         )
     ]
-    power = ScalarRow("pow", _NUM2, "same", "torch.pow({0}, {1})", "m_pow({0}, {1})",
-                      "mi_pow({0}, {1})", None, cost=30, ulp=2)
+    power = ScalarRow(
+        "pow",
+        _NUM2,
+        "same",
+        "torch.pow({0}, {1})",
+        "m_pow({0}, {1})",
+        "mi_pow({0}, {1})",
+        None,
+        cost=30,
+        ulp=2,
+    )
     return [*rows, power]
 
 

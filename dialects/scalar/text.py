@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -419,7 +418,9 @@ def verify_index_operands(
     """Every tN of the expressions has an i64 operand."""
     used = {a.index for e in exprs for a in e.vars("t")}
     if used and max(used) >= len(operands):
-        raise VerifyException(f"index uses t{max(used)} but the op has {len(operands)} index operands")
+        raise VerifyException(
+            f"index uses t{max(used)} but the op has {len(operands)} index operands"
+        )
     for value in operands:
         if value.type != i64:
             raise VerifyException(f"index operand is `{value.type}`; indices are i64 (scalar.cast)")
