@@ -1,4 +1,4 @@
-"""Ops that stay torch's: found by schema name, called with their arguments in schema order.
+"""Ops that stay torch's: found by schema name, called with their arguments as in the schema.
 
 `aten.mm.default`, `prims.convert_element_type.default`, `_c10d_functional.all_reduce.default` or a
 custom op's name are resolved once, when a product is loaded. The `out=` form of an op is found
@@ -8,7 +8,7 @@ it whose arguments are tensors and numbers only, that one is called (it skips th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -17,7 +17,7 @@ from torch._ops import OpOverload
 
 from minductor.runtime.launch import bind_out
 
-_SCALARS = ("Scalar", "number", "float")
+_NUMBERS = ("Scalar", "number", "float")
 
 
 class ExternError(ImportError):
@@ -46,13 +46,9 @@ def resolve(name: str) -> OpOverload:
     return found
 
 
-def _arguments(op: OpOverload, kwarg_only: bool | None = None) -> list[Any]:
+def _arguments(op: OpOverload) -> list[Any]:
     """Arguments of the schema that are not written results of an out= form."""
-    return [
-        a
-        for a in op._schema.arguments
-        if not a.is_out and (kwarg_only is None or a.kwarg_only == kwarg_only)
-    ]
+    return [a for a in op._schema.arguments if not a.is_out]
 
 
 def _out_names(op: OpOverload) -> list[str]:
@@ -73,78 +69,54 @@ def out_form(op: OpOverload) -> OpOverload | None:
     return None
 
 
-def _call(op: OpOverload, positional: int, keywords: Sequence[str]) -> Callable[..., Any]:
-    """`op` as a callable of arguments in schema order, `positional` of them and then keywords."""
-    function: Callable[..., Any] = op._op
-    if not keywords:
-        return function
-    names = tuple(keywords)
+def bind(name: str) -> Callable[..., Any]:
+    """The op as a callable of its positional arguments, and its keyword-only ones by keyword.
 
-    def call(*args: Any) -> Any:
-        return function(*args[:positional], **dict(zip(names, args[positional:], strict=True)))
-
-    return call
-
-
-def bind(name: str, count: int) -> Callable[..., Any]:
-    """The op as a callable of its first `count` arguments in schema order.
-
-    The rest take the schema's defaults. Returns what the op returns: a tensor, a tuple, a list.
+    Returns what the op returns: a tensor, a tuple, a list, a number.
     """
-    op = resolve(name)
-    arguments = _arguments(op)
-    if count > len(arguments):
-        raise ExternError(f"{name} takes at most {len(arguments)} arguments, not {count}")
-    first = [a for a in arguments[:count] if not a.kwarg_only]
-    return _call(op, len(first), [a.name for a in arguments[len(first) : count]])
+    return resolve(name)._op
 
 
 def bind_into(
-    name: str, count: int, outs: int, constants: Sequence[Any] = (), device: str = "cpu"
+    name: str, outs: int = 1, tensors: int | None = None, device: str = "cpu", **keywords: Any
 ) -> Callable[..., Any]:
-    """The op's out= form as a callable of `outs` tensors to write, then arguments.
+    """The op's out= form as a callable of `outs` tensors to write, then the op's arguments.
 
-    `count` arguments in schema order are given in all; the last `len(constants)` of them are
-    `constants` and are bound here; all tensors are on `device`. Raises ExternError when the op has
-    no out= form.
+    `tensors` says that exactly so many arguments follow and all are tensors; `keywords` are bound
+    here; all tensors are on `device`. Raises ExternError when the op has no out= form.
     """
     op = resolve(name)
     form = out_form(op)
     if form is None or len(_out_names(form)) != outs:
         raise ExternError(f"{name} has no out= form with {outs} results")
-    arguments = _arguments(form)
-    first = sum(not a.kwarg_only for a in arguments[:count])
-    names = (*(a.name for a in arguments[first:count]), *_out_names(form))
+    names = tuple(_out_names(form))
     function: Callable[..., Any] = form._op
-    fixed = tuple(constants)
 
-    def call(*args: Any) -> None:
-        given = (*args[outs:], *fixed)
-        values = (*given[first:], *args[:outs])
-        function(*given[:first], **dict(zip(names, values, strict=True)))
+    def call(*args: Any, **more: Any) -> None:
+        written = dict(zip(names, args[:outs], strict=True))
+        function(*args[outs:], **keywords, **more, **written)
 
-    if device != "cpu" or form.namespace != "aten" or form._overloadname != "out" or outs != 1:
-        return call
-    return _through_shim(form, arguments, count, fixed, call)
+    simple = device == "cpu" and form.namespace == "aten" and form._overloadname == "out"
+    if simple and outs == 1 and tensors is not None:
+        return _through_shim(form, tensors, keywords, call)
+    return call
 
 
 def _through_shim(
-    form: OpOverload,
-    arguments: Sequence[Any],
-    count: int,
-    constants: Sequence[Any],
-    call: Callable[..., None],
+    form: OpOverload, count: int, keywords: Mapping[str, Any], call: Callable[..., None]
 ) -> Callable[..., Any]:
     """libtorch's C function for `form`, where there is one of the kind that Out can call.
 
     Its argument order is out, tensors, numbers; numbers not given take the schema's defaults.
     """
-    tensors = [a for a in arguments if str(a.type) == "Tensor"]
-    numbers = [a for a in arguments if str(a.type) in _SCALARS]
-    if arguments != [*tensors, *numbers] or len(constants) != count - len(tensors):
+    arguments = _arguments(form)
+    numbers = arguments[count:]
+    if any(str(a.type) != "Tensor" for a in arguments[:count]):
         return call
-    values = [*constants, *(a.default_value for a in numbers[len(constants) :])]
+    if any(str(a.type) not in _NUMBERS for a in numbers):
+        return call
+    values = [keywords.get(a.name, a.default_value) for a in numbers]
     if not all(type(v) in (int, float) for v in values):
         return call
     symbol = f"aoti_torch_cpu_{form._schema.name.removeprefix('aten::')}_out"
-    return bind_out(symbol, 1 + len(tensors), values, call)
+    return bind_out(symbol, 1 + count, values, call)

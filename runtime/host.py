@@ -1,7 +1,7 @@
 """What a wrapper's text may name: `host`, bound by the loader, makes the callables of one graph.
 
     relu_0 = host.kernel("cpp_fused_relu_0", pointers=2, sizes=0)
-    aten_mm = host.extern("aten.mm.default", 2)
+    aten_mm = host.extern_into("aten.mm.default", tensors=2)
     check_inputs = host.inputs(("arg0_1", torch.float32, "cpu", (8, "s0"), ("s0", 1)))
 
 Everything here runs when a product is loaded; a call of the product runs what these return.
@@ -93,20 +93,20 @@ class Host:
         """One of several kernels that compute the same: the first, which schedules prefer."""
         return candidates[0]
 
-    def extern(self, name: str, count: int) -> Callable[..., Any]:
-        """An op of torch as a callable of its first `count` arguments in schema order."""
-        return externs.bind(name, count)
+    def extern(self, name: str) -> Callable[..., Any]:
+        """An op of torch, called with positional arguments and keyword-only ones."""
+        return externs.bind(name)
 
     def extern_into(
         self,
         name: str,
-        count: int,
         outs: int = 1,
-        constants: Sequence[Any] = (),
+        tensors: int | None = None,
         device: str = "cpu",
+        **keywords: Any,
     ) -> Callable[..., None]:
         """An op's out= form: call it with `outs` tensors to write, then its arguments."""
-        return externs.bind_into(name, count, outs, constants, device)
+        return externs.bind_into(name, outs, tensors, device, **keywords)
 
     def inputs(self, *layouts: LayoutTuple) -> Callable[..., Any]:
         """The check of a graph's inputs: call it with all tensors, then the dynamic numbers."""
