@@ -1,4 +1,4 @@
-"""`MiniContext`: an xDSL context with minductor's dialects and a sink for remarks.
+"""`MiniContext`: an xDSL context with minductor's dialects and sinks for remarks and logs.
 
 Dialects are registered as names; their modules are imported when the first op, type or attribute
 of them is met. Ops of `aten` are made one at a time from the schema table, by name.
@@ -13,6 +13,7 @@ from importlib import import_module
 from xdsl.context import Context
 from xdsl.ir import Dialect, Operation
 
+from minductor.passes.logs import LogSink, NoLogs
 from minductor.passes.remarks import RemarkSink
 
 DIALECTS: dict[str, str] = {
@@ -48,9 +49,10 @@ def aten_op_class(name: str) -> type[Operation] | None:
 
 @dataclass
 class MiniContext(Context):
-    """Context with all of minductor's dialects registered and a remark sink."""
+    """Context with all of minductor's dialects registered, a remark sink and a log sink."""
 
     remarks: RemarkSink = field(default_factory=RemarkSink)
+    logs: LogSink = field(default_factory=NoLogs)
 
     def __post_init__(self) -> None:
         # a clone brings its registrations along
@@ -58,7 +60,7 @@ class MiniContext(Context):
             register_dialects(self)
 
     def clone(self) -> MiniContext:
-        """A copy with the same dialects; remarks go to the same sink."""
+        """A copy with the same dialects; remarks and logs go to the same sinks."""
         return MiniContext(
             self.allow_unregistered,
             self._loaded_dialects.copy(),
@@ -67,7 +69,12 @@ class MiniContext(Context):
             self._loaded_types.copy(),
             self._registered_dialects.copy(),
             self.remarks,
+            self.logs,
         )
+
+    def log(self, artifact: str, text: str) -> None:
+        """Writes lines of a log artifact (`passes/logs.py` lists them)."""
+        self.logs.log(artifact, text)
 
     def _get_known_op(self, name: str) -> type[Operation] | None:
         found = super()._get_known_op(name)

@@ -12,6 +12,7 @@ would mend it, and never print the whole module.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -31,6 +32,7 @@ from xdsl.utils.frontend import Frontend
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from minductor.passes.context import MiniContext
+from minductor.passes.logs import StreamLogs, parse_artifacts
 from minductor.passes.manager import PassFailure, PassManager
 from minductor.passes.pipelines import PIPELINES, build_pipeline
 from minductor.passes.registry import PASSES, load_pass
@@ -96,10 +98,19 @@ class MiniOpt(xDSLOptMain):
         }
         for flag, text in flags.items():
             arg_parser.add_argument(flag, default=False, action="store_true", help=text)
+        arg_parser.add_argument(
+            "--logs",
+            type=parse_artifacts,
+            default=os.environ.get("MINDUCTOR_LOGS", ""),
+            help="print these logs of passes as comment lines: fusion,ir_pre_fusion,..",
+        )
 
     def setup_pipeline(self) -> None:
         """Reads `-p` into our own pass manager."""
         self.context.remarks.enabled = self.args.print_remarks
+        if self.args.logs:
+            stream = sys.stdout if self.args.target == "mlir" else sys.stderr
+            self.context.logs = StreamLogs(self.args.logs, stream, "// ")
         self.manager = PassManager(
             build_pipeline(self.args.passes),
             verify_each=not self.args.disable_verify,
