@@ -1,0 +1,61 @@
+//@ bf16_to
+// bfloat16 bits to f32 (exact).
+template<class H> INL vec<f32, width<H>> bf16_to(H x) { return m_as<vec<f32, width<H>>>(m_cvt<u32>(x) << (u32)16); }
+//@ to_bf16
+// f32 to bfloat16 bits, to nearest even; any NaN becomes 0x7fc0 as in PyTorch.
+template<class F> INL vec<u16, width<F>> to_bf16(F x) {
+  typedef uints<F> U;
+  U u = m_as<U>(x), r = (u + ((u >> (u32)16) & (u32)1) + (u32)0x7fff) >> (u32)16;
+  return m_cvt<u16>(m_sel(x != x, bc<U>(0x7fc0), r));
+}
+//@ f16_to
+// IEEE half bits to f32 (exact).
+template<class H> INL vec<f32, width<H>> f16_to(H x) {
+  constexpr int N = width<H>;
+  typedef vec<f32, N> F;
+  typedef vec<u32, N> U;
+  if constexpr (N == 1) { _Float16 h; __builtin_memcpy(&h, &x, 2); return (f32)h; }
+  else if constexpr (is_pair<F> && is_pair<H>) return F{f16_to(x.a), f16_to(x.b)};
+  else if constexpr (is_pair<F>) return F{f16_to(low(x)), f16_to(high(x))};
+#if defined(__AVX512F__)
+  else if constexpr (N == 16) { typedef short S __attribute__((vector_size(32))); typedef float W __attribute__((vector_size(64))); return (F)__builtin_ia32_vcvtph2ps512_mask((S)x, W{}, (u16)-1, 4); }
+#endif
+#if defined(__F16C__)
+  else if constexpr (N == 8) { typedef short S __attribute__((vector_size(16))); return (F)__builtin_ia32_vcvtph2ps256((S)x); }
+#endif
+  else {
+    U u = m_cvt<u32>(x), s = (u & (u32)0x8000) << (u32)16, m = (u & (u32)0x7fff) << (u32)13;
+    F small = m_as<F>(m) * 0x1p112f;
+    U r = m_sel(m >= bc<U>(0x0f800000), m | (u32)0x7f800000, m_as<U>(small));
+    return m_as<F>(r | s);
+  }
+}
+//@ to_f16
+// f32 to IEEE half bits, to nearest even.
+template<class F> INL vec<u16, width<F>> to_f16(F x) {
+  constexpr int N = width<F>;
+  typedef uints<F> U;
+  if constexpr (N == 1) { _Float16 h = (_Float16)x; u16 r; __builtin_memcpy(&r, &h, 2); return r; }
+  else if constexpr (is_pair<F>) { typedef vec<u16, N> H; if constexpr (is_pair<H>) return H{to_f16(x.a), to_f16(x.b)}; else return join(to_f16(x.a), to_f16(x.b)); }
+#if defined(__AVX512F__)
+  else if constexpr (N == 16) { typedef short S __attribute__((vector_size(32))); return (vec<u16, N>)__builtin_ia32_vcvtps2ph512_mask(x, 0, S{}, (u16)-1); }
+#endif
+#if defined(__F16C__)
+  else if constexpr (N == 8) return (vec<u16, N>)__builtin_ia32_vcvtps2ph256(x, 0);
+#endif
+  else {
+    U u = m_as<U>(x), s = (u >> (u32)16) & (u32)0x8000, a = u & (u32)0x7fffffff;
+    // Normal results: re-bias and round on the 13 dropped bits. Small ones: the add of 0.5 does the rounding.
+    U normal = (a + (((a >> (u32)13) & (u32)1) + (u32)0xc8000fff)) >> (u32)13;
+    U tiny = m_as<U>(m_as<F>(a) + 0.5f) - (u32)0x3f000000;
+    U r = m_sel(a < bc<U>(0x38800000), tiny, normal);
+    r = m_sel(a >= bc<U>(0x477ff000), bc<U>(0x7c00), r);
+    r = m_sel(a > bc<U>(0x7f800000), ((a >> (u32)13) & (u32)0x3ff) | (u32)0x7e00, r);
+    return m_cvt<u16>(r | s);
+  }
+}
+//@ m_cast
+// Casts of PyTorch on x86 where C's conversion differs: u8 from floats goes through i64.
+template<class T, class V> INL vec<T, width<V>> m_cast(V x) {
+  if constexpr (is_float<el<V>> && same<T, u8>) return m_cvt<u8>(m_cvt<i64>(x)); else return m_cvt<T>(x);
+}

@@ -1,0 +1,151 @@
+//@ m_mad
+// a * b + c, fused where the machine can; never relied on to be exact.
+template<class F> INL F m_mad(F a, F b, F c) {
+  if constexpr (is_pair<F>) return F{m_mad(a.a, b.a, c.a), m_mad(a.b, b.b, c.b)};
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  else if constexpr (same<F, f32>) return __builtin_fmaf(a, b, c);
+  else if constexpr (same<F, f64>) return __builtin_fma(a, b, c);
+#endif
+#if defined(__AVX512F__)
+  else if constexpr (same<F, vec<f32, 16>>) return __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4);
+  else if constexpr (same<F, vec<f64, 8>>) return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4);
+#endif
+#if defined(__FMA__)
+  else if constexpr (same<F, vec<f32, 8>>) return __builtin_ia32_vfmaddps256(a, b, c);
+  else if constexpr (same<F, vec<f64, 4>>) return __builtin_ia32_vfmaddpd256(a, b, c);
+  else if constexpr (same<F, vec<f32, 4>>) return __builtin_ia32_vfmaddps(a, b, c);
+  else if constexpr (same<F, vec<f64, 2>>) return __builtin_ia32_vfmaddpd(a, b, c);
+#endif
+  else return a * b + c;
+}
+//@ poly
+// c0 + c1 x + c2 x^2 + ... (Horner).
+template<class F> INL F poly(F, el<F> c) { return bc<F>(c); }
+template<class F, class... C> INL F poly(F x, el<F> c, C... rest) { return m_mad(poly(x, rest...), x, bc<F>(c)); }
+//@ m_sqrt
+template<class F> INL F m_sqrt(F x) {
+  if constexpr (is_pair<F>) return F{m_sqrt(x.a), m_sqrt(x.b)};
+  else if constexpr (same<F, f32>) return __builtin_sqrtf(x);
+  else if constexpr (same<F, f64>) return __builtin_sqrt(x);
+#if defined(__AVX512F__)
+  else if constexpr (same<F, vec<f32, 16>>) return __builtin_ia32_sqrtps512_mask(x, x, -1, 4);
+  else if constexpr (same<F, vec<f64, 8>>) return __builtin_ia32_sqrtpd512_mask(x, x, -1, 4);
+#endif
+#if defined(__AVX__)
+  else if constexpr (same<F, vec<f32, 8>>) return __builtin_ia32_sqrtps256(x);
+  else if constexpr (same<F, vec<f64, 4>>) return __builtin_ia32_sqrtpd256(x);
+#endif
+#if defined(__SSE2__)
+  else if constexpr (same<F, vec<f32, 4>>) return __builtin_ia32_sqrtps(x);
+  else if constexpr (same<F, vec<f64, 2>>) return __builtin_ia32_sqrtpd(x);
+#endif
+  else { F r; for (int i = 0; i < width<F>; ++i) r[i] = m_sqrt((el<F>)x[i]); return r; }
+}
+//@ sign_bit
+// The sign bit of x, as integer lanes.
+template<class F> INL ints<F> sign_bit(F x) { typedef ints<F> I; return m_as<I>(x) & (el<I>)((u64)1 << (8 * sizeof(el<F>) - 1)); }
+//@ m_abs
+template<class F> INL F m_abs(F x) {
+  typedef el<F> T;
+  if constexpr (is_float<T>) { typedef ints<F> I; return m_as<F>(m_as<I>(x) & ~bc<I>((el<I>)((u64)1 << (8 * sizeof(T) - 1)))); }
+  else if constexpr (!is_signed<T>) return x;
+  else return m_sel(x < bc<F>(0), m_cvt<T>(-x), x);
+}
+//@ with_sign
+// |x| given as x >= 0, with the sign bit s.
+template<class F, class I> INL F with_sign(F x, I s) { return m_as<F>(m_as<I>(x) | s); }
+//@ m_copysign
+template<class F> INL F m_copysign(F x, F s) { return with_sign(m_abs(x), sign_bit(s)); }
+//@ m_signbit
+template<class F> INL auto m_signbit(F x) { typedef ints<F> I; return m_as<I>(x) < bc<I>(0); }
+//@ m_inf
+template<class F> INL F m_inf() { return bc<F>((el<F>)__builtin_inf()); }
+//@ m_nan
+template<class F> INL F m_nan() { return bc<F>((el<F>)__builtin_nan("")); }
+//@ m_isinf
+template<class F> INL auto m_isinf(F x) { return m_abs(x) == m_inf<F>(); }
+//@ m_isfinite
+template<class F> INL auto m_isfinite(F x) { return m_abs(x) < m_inf<F>(); }
+//@ m_sign
+// -1, 0, 1; 0 for NaN as in PyTorch.
+template<class F> INL F m_sign(F x) {
+  F z = bc<F>(0), one = bc<F>(1);
+  if constexpr (is_signed<el<F>>) return m_sel(x > z, one, m_sel(x < z, bc<F>((el<F>)-1), z)); else return m_sel(x > z, one, z);
+}
+//@ m_minimum
+// Propagates NaN.
+template<class F> INL F m_minimum(F a, F b) {
+  if constexpr (is_float<el<F>>) return m_sel((a < b) | (a != a), a, b); else return m_sel(a < b, a, b);
+}
+//@ m_maximum
+template<class F> INL F m_maximum(F a, F b) {
+  if constexpr (is_float<el<F>>) return m_sel((a > b) | (a != a), a, b); else return m_sel(a > b, a, b);
+}
+//@ m_fmin
+// Ignores NaN.
+template<class F> INL F m_fmin(F a, F b) { return m_sel((a < b) | (b != b), a, b); }
+//@ m_fmax
+template<class F> INL F m_fmax(F a, F b) { return m_sel((a > b) | (b != b), a, b); }
+//@ m_relu
+template<class F> INL F m_relu(F x) { return m_sel(x < bc<F>(0), bc<F>(0), x); }
+//@ m_select
+template<class M, class F> INL F m_select(M c, F a, F b) { return m_where(c, a, b); }
+//@ m_reciprocal
+template<class F> INL F m_reciprocal(F x) { return bc<F>(1) / x; }
+//@ m_rsqrt
+template<class F> INL F m_rsqrt(F x) { return bc<F>(1) / m_sqrt(x); }
+//@ whole
+// The float format: numbers of at least this size are integers.
+template<class T> constexpr T whole = sizeof(T) == 4 ? T(8388608) : T(4503599627370496);
+//@ m_round
+// To nearest, ties to even; keeps the sign of zero.
+template<class F> INL F m_round(F x) {
+  F a = m_abs(x), r = (a + whole<el<F>>) - whole<el<F>>;
+  return m_sel(a < bc<F>(whole<el<F>>), with_sign(r, sign_bit(x)), x);
+}
+//@ m_trunc
+template<class F> INL F m_trunc(F x) {
+  F a = m_abs(x), r = (a + whole<el<F>>) - whole<el<F>>;
+  r = m_sel(r > a, r - el<F>(1), r);
+  return m_sel(a < bc<F>(whole<el<F>>), with_sign(r, sign_bit(x)), x);
+}
+//@ m_floor
+template<class F> INL F m_floor(F x) {
+  F r = m_round(x);
+  r = m_sel(r > x, r - el<F>(1), r);
+  return with_sign(m_abs(r), sign_bit(m_sel(r == bc<F>(0), x, r)));
+}
+//@ m_ceil
+template<class F> INL F m_ceil(F x) {
+  F r = m_round(x);
+  r = m_sel(r < x, r + el<F>(1), r);
+  return with_sign(m_abs(r), sign_bit(m_sel(r == bc<F>(0), x, r)));
+}
+//@ by_lane
+// A scalar function for each lane.
+template<class F, class B> INL F by_lane(F x, B f) {
+  if constexpr (width<F> == 1) return f(x);
+  else { alignas(64) el<F> t[width<F>]; st_all<F>(t, x); for (int i = 0; i < width<F>; ++i) t[i] = f(t[i]); return ld_all<F>(t); }
+}
+//@ by_lane2
+template<class F, class B> INL F by_lane2(F x, F y, B f) {
+  if constexpr (width<F> == 1) return f(x, y);
+  else {
+    alignas(64) el<F> t[width<F>], u[width<F>];
+    st_all<F>(t, x); st_all<F>(u, y);
+    for (int i = 0; i < width<F>; ++i) t[i] = f(t[i], u[i]);
+    return ld_all<F>(t);
+  }
+}
+//@ in_f64
+// f computed in double precision and rounded once.
+template<class F, class B> INL F in_f64(F x, B f) { return m_cvt<el<F>>(f(m_cvt<f64>(x))); }
+//@ m_nextafter
+template<class F> INL F m_nextafter(F x, F y) {
+  typedef ints<F> I;
+  I i = m_as<I>(x), one = bc<I>(1);
+  I up = m_sel((x < y) == (x > bc<F>(0)), i + one, i - one);
+  F r = m_sel(x == bc<F>(0), with_sign(m_as<F>(one), sign_bit(y)), m_as<F>(up));
+  r = m_sel(x == y, y, r);
+  return m_sel((x != x) | (y != y), x + y, r);
+}

@@ -1,0 +1,202 @@
+//@ pow2
+// 2^k for integer k held as a float in the normal range of exponents.
+template<class F> INL F pow2(F k) {
+  typedef ints<F> I;
+  if constexpr (sizeof(el<F>) == 4) return m_as<F>((m_cvt<i32>(k) + (i32)127) << (i32)23);
+  else { I i = m_as<I>(k + 0x1.8p52) - (i64)0x4338000000000000; return m_as<F>((i + (i64)1023) << (i64)52); }
+}
+//@ nearest
+// The nearest integer as a float, for |x| < 2^21.
+template<class F> INL F nearest(F x) {
+  const el<F> big = sizeof(el<F>) == 4 ? el<F>(0x1.8p23) : el<F>(0x1.8p52);
+  return (x + big) - big;
+}
+//@ scale2
+// x * 2^k, rounded once when the result is subnormal; k within twice the exponent range.
+template<class F> INL F scale2(F x, F k) {
+  F h = nearest(k * el<F>(0.5));
+  return x * pow2(h) * pow2(k - h);
+}
+//@ exp_tail
+// (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
+template<class F> INL F exp_tail(F r) {
+  if constexpr (sizeof(el<F>) == 4) return poly(r, 0.5f, 0.16666506f, 0.041666169f, 0.0083703212f, 0.0013952971f);
+  else return poly(r, 0.5, 0.1666666666666667, 0.04166666666662063, 0.008333333333325544, 0.0013888888918941191, 0.00019841269876866175,
+                   2.4801518638753758e-05, 2.7557252831535417e-06, 2.762133974738188e-07, 2.5106275452329115e-08);
+}
+//@ exp_parts: exp_split
+// x + low = k ln(2) + r.
+template<class F> struct exp_split { F k, r; };
+template<class F> INL exp_split<F> exp_parts(F x, F low) {
+  if constexpr (sizeof(el<F>) == 4) {
+    F k = nearest(x * 1.44269504f);
+    return {k, m_mad(k, bc<F>(2.12194440e-4f), m_mad(k, bc<F>(-0.693359375f), x)) + low};
+  } else {
+    F k = nearest(x * 1.4426950408889634);
+    return {k, m_mad(k, bc<F>(-1.9082149292705877e-10), m_mad(k, bc<F>(-0.69314718036912382), x)) + low};
+  }
+}
+//@ exp_clamp
+// Arguments beyond which e^x is 0 or infinite; NaN stays.
+template<class F> INL F exp_clamp(F x) {
+  const el<F> lo = sizeof(el<F>) == 4 ? -105 : -746, hi = sizeof(el<F>) == 4 ? 89 : 710;
+  x = m_sel(x < bc<F>(lo), bc<F>(lo), x);
+  return m_sel(x > bc<F>(hi), bc<F>(hi), x);
+}
+//@ m_exp
+template<class F> INL F m_exp(F x) {
+  auto s = exp_parts(exp_clamp(x), bc<F>(0));
+  return scale2(m_mad(s.r * s.r, exp_tail(s.r), s.r) + el<F>(1), s.k);
+}
+//@ exp_sum
+// e^(x + low) with low small against x.
+template<class F> INL F exp_sum(F x, F low) {
+  auto s = exp_parts(exp_clamp(x), low);
+  return scale2(m_mad(s.r * s.r, exp_tail(s.r), s.r) + el<F>(1), s.k);
+}
+//@ m_exp2
+template<class F> INL F m_exp2(F x) {
+  const el<F> lo = sizeof(el<F>) == 4 ? -151 : -1076, hi = sizeof(el<F>) == 4 ? 129 : 1025;
+  x = m_sel(x < bc<F>(lo), bc<F>(lo), x);
+  x = m_sel(x > bc<F>(hi), bc<F>(hi), x);
+  F k = nearest(x), f = x - k;
+  if constexpr (sizeof(el<F>) == 4)
+    return scale2(m_mad(f, poly(f, 0.69314718f, 0.24022651f, 0.055503245f, 0.0096179983f, 0.0013401612f, 0.00015477787f), bc<F>(1)), k);
+  else { F r = f * 0.69314718055994531; return scale2(m_mad(r * r, exp_tail(r), r) + 1.0, k); }
+}
+//@ expm1_mid
+// e^x - 1 without overflow handling: |x| below the exponent range.
+template<class F> INL F expm1_mid(F x) {
+  auto s = exp_parts(x, bc<F>(0));
+  F p = m_mad(s.r * s.r, exp_tail(s.r), s.r), t = pow2(s.k);
+  return m_mad(t, p, t - el<F>(1));
+}
+//@ m_expm1
+template<class F> INL F m_expm1(F x) {
+  const el<F> lo = sizeof(el<F>) == 4 ? -20 : -40, hi = sizeof(el<F>) == 4 ? 89 : 710;
+  F y = m_sel(x < bc<F>(lo), bc<F>(lo), x);
+  y = m_sel(y > bc<F>(hi), bc<F>(hi), y);
+  auto s = exp_parts(y, bc<F>(0));
+  F p = m_mad(s.r * s.r, exp_tail(s.r), s.r), k = s.k - el<F>(1), t = pow2(k);
+  F r = m_mad(t, p, t - el<F>(0.5)) * el<F>(2);
+  return m_sel(x == bc<F>(0), x, r);
+}
+//@ m_sigmoid
+template<class F> INL F m_sigmoid(F x) { return bc<F>(1) / (m_exp(-x) + el<F>(1)); }
+//@ m_tanh
+template<class F> INL F m_tanh(F x) {
+  const el<F> top = sizeof(el<F>) == 4 ? 10 : 22;
+  F a = m_abs(x);
+  F e = expm1_mid(m_sel(a > bc<F>(top), bc<F>(top), a) * el<F>(-2));
+  return with_sign(m_abs(e / (e + el<F>(2))), sign_bit(x));
+}
+//@ m_sinh
+template<class F> INL F m_sinh(F x) {
+  const el<F> top = sizeof(el<F>) == 4 ? 88 : 709;
+  F a = m_abs(x), e = m_expm1(a), h = m_exp(a * el<F>(0.5));
+  F r = (e + e / (e + el<F>(1))) * el<F>(0.5);
+  r = m_sel(a > bc<F>(top), h * el<F>(0.5) * h, r);
+  return with_sign(r, sign_bit(x));
+}
+//@ m_cosh
+template<class F> INL F m_cosh(F x) {
+  const el<F> top = sizeof(el<F>) == 4 ? 88 : 709;
+  F a = m_abs(x), e = m_exp(a), h = m_exp(a * el<F>(0.5));
+  return m_sel(a > bc<F>(top), h * el<F>(0.5) * h, e * el<F>(0.5) + bc<F>(0.5) / e);
+}
+//@ log_parts: log_split
+// x = 2^k m, sqrt(1/2) <= m < sqrt(2), for positive finite x (subnormals too); f = m - 1.
+template<class F> struct log_split { F k, f; };
+template<class F> INL log_split<F> log_parts(F x) {
+  typedef ints<F> I;
+  constexpr bool s = sizeof(el<F>) == 4;
+  constexpr int bits = s ? 23 : 52;
+  const el<F> tiny = s ? el<F>(0x1p-126) : el<F>(0x1p-1022), up = s ? el<F>(0x1p25) : el<F>(0x1p54);
+  auto small = x < bc<F>(tiny);
+  I i = m_as<I>(m_sel(small, x * up, x)) - (el<I>)(s ? (i64)0x3f3504f3 : (i64)0x3fe6a09e667f3bcd);
+  I e = i >> (el<I>)bits;
+  F m = m_as<F>((i & (el<I>)(((u64)1 << bits) - 1)) + (el<I>)(s ? (i64)0x3f3504f3 : (i64)0x3fe6a09e667f3bcd));
+  e = m_sel(small, e - (el<I>)(s ? 25 : 54), e);
+  F k;
+  if constexpr (s) k = m_cvt<f32>(e); else k = m_as<F>(e + (i64)0x4338000000000000) - 0x1.8p52;
+  return {k, m - el<F>(1)};
+}
+//@ log_tail
+// log(1 + f) - f + f^2 / 2.
+template<class F> INL F log_tail(F f) {
+  if constexpr (sizeof(el<F>) == 4) {
+    return f * f * f * poly(f, 0.3333331f, -0.24999987f, 0.20002241f, -0.16669272f, 0.14218336f, -0.1238378f, 0.11874995f, -0.11794171f, 0.06915856f);
+  } else {
+    F s = f / (f + 2.0), z = s * s;
+    F R = z * poly(z, 0.666666666666667, 0.3999999999989736, 0.2857142862691623, 0.22222210985106852, 0.1818289980293959, 0.1533137295835658, 0.14620693559505576);
+    return s * (f * f * 0.5 + R);
+  }
+}
+//@ log_ends
+// The values of a logarithm outside (0, inf).
+template<class F> INL F log_ends(F x, F r) {
+  r = m_sel(x == m_inf<F>(), x, r);
+  r = m_sel(x == bc<F>(0), -m_inf<F>(), r);
+  return m_sel((x < bc<F>(0)) | (x != x), m_nan<F>(), r);
+}
+//@ m_log
+template<class F> INL F m_log(F x) {
+  auto s = log_parts(x);
+  const el<F> hi = sizeof(el<F>) == 4 ? el<F>(0.693359375) : el<F>(0.69314718036912382), lo = sizeof(el<F>) == 4 ? el<F>(-2.12194440e-4) : el<F>(1.9082149292705877e-10);
+  F t = log_tail(s.f) + s.k * lo - s.f * s.f * el<F>(0.5);
+  return log_ends(x, (t + s.f) + s.k * hi);
+}
+//@ log_base
+// k * scale_k + (log(1 + f)) * inv with inv = high + low, high short enough for exact products.
+template<class F> INL F log_base(F x, el<F> high, el<F> low, el<F> khigh, el<F> klow) {
+  typedef ints<F> I;
+  auto s = log_parts(x);
+  F h = s.f * s.f * el<F>(0.5), t = log_tail(s.f), d = s.f - h;
+  F top = m_as<F>(m_as<I>(d) & ~bc<I>(sizeof(el<F>) == 4 ? (el<I>)0xfff : (el<I>)0xffffffff));
+  F rest = ((s.f - top) - h) + t;
+  F r = m_mad(rest, bc<F>(high), m_mad(top + rest, bc<F>(low), s.k * klow)) + top * high;
+  return log_ends(x, r + s.k * khigh);
+}
+//@ m_log2
+template<class F> INL F m_log2(F x) {
+  if constexpr (sizeof(el<F>) == 4) return log_base(x, 1.4428711f, -0.00017605286f, 1.f, 0.f);
+  else return log_base(x, 1.44269504072144627571, 1.67517131648865118353e-10, 1.0, 0.0);
+}
+//@ m_log10
+template<class F> INL F m_log10(F x) {
+  if constexpr (sizeof(el<F>) == 4) return log_base(x, 0.43432617f, -3.1689971e-05f, 0.30102921f, 7.9034151e-07f);
+  else return log_base(x, 4.34294481878168880939e-01, 2.50829467116452752298e-11, 3.01029995663611771306e-01, 3.69423907715893078616e-13);
+}
+//@ m_log1p
+template<class F> INL F m_log1p(F x) {
+  F u = x + el<F>(1);
+  auto s = log_parts(u);
+  F c = m_sel(x > bc<F>(1), bc<F>(1) - (u - x), x - (u - el<F>(1)));
+  c = m_sel((u == m_inf<F>()) | (u <= bc<F>(0)), bc<F>(0), c / u);
+  const el<F> hi = sizeof(el<F>) == 4 ? el<F>(0.693359375) : el<F>(0.69314718036912382), lo = sizeof(el<F>) == 4 ? el<F>(-2.12194440e-4) : el<F>(1.9082149292705877e-10);
+  F t = (log_tail(s.f) + (s.k * lo + c)) - s.f * s.f * el<F>(0.5);
+  F r = log_ends(u, (t + s.f) + s.k * hi);
+  return m_sel(x == bc<F>(0), x, r);
+}
+//@ m_asinh
+template<class F> INL F m_asinh(F x) {
+  F a = m_abs(x), q = a * a;
+  const el<F> top = sizeof(el<F>) == 4 ? el<F>(1e9) : el<F>(1e18);
+  auto huge = a > bc<F>(top);
+  F r = m_log1p(m_sel(huge, a, a + q / (m_sqrt(q + el<F>(1)) + el<F>(1))));
+  r = m_sel(huge, r + el<F>(0.69314718055994531), r);
+  return with_sign(r, sign_bit(x));
+}
+//@ m_acosh
+template<class F> INL F m_acosh(F x) {
+  const el<F> top = sizeof(el<F>) == 4 ? el<F>(1e9) : el<F>(1e18);
+  auto huge = x > bc<F>(top);
+  F t = x - el<F>(1);
+  F r = m_log1p(m_sel(huge, x, t + m_sqrt(t * el<F>(2) + t * t)));
+  return m_sel(x < bc<F>(1), m_nan<F>(), m_sel(huge, r + el<F>(0.69314718055994531), r));
+}
+//@ m_atanh
+template<class F> INL F m_atanh(F x) {
+  F a = m_abs(x);
+  return with_sign(m_log1p(a * el<F>(2) / (bc<F>(1) - a)) * el<F>(0.5), sign_bit(x));
+}

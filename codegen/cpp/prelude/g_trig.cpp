@@ -1,0 +1,134 @@
+//@ half_pi: minus_half_pi
+// x - m pi/2, exact products while |m| < 2^13 (f32) or 2^20 (f64).
+template<class F> INL F minus_half_pi(F x, F m) {
+  if constexpr (sizeof(el<F>) == 4) {
+    F r = m_mad(m, bc<F>(-1.5703125f), x);
+    r = m_mad(m, bc<F>(-4.837512969970703e-4f), r);
+    r = m_mad(m, bc<F>(-7.549533620476723e-8f), r);
+    r = m_mad(m, bc<F>(-2.5632829192545614e-12f), r);
+    return m_mad(m, bc<F>(-6.123233995736766e-17f), r);
+  } else {
+    F r = m_mad(m, bc<F>(-1.5707963267341256), x);
+    r = m_mad(m, bc<F>(-6.077100506303966e-11), r);
+    r = m_mad(m, bc<F>(-2.0222662487111665e-21), r);
+    return m_mad(m, bc<F>(-8.4784276603689e-32), r);
+  }
+}
+//@ trig_max
+// Beyond this the argument is reduced by the C library, lane by lane.
+template<class T> constexpr T trig_max = sizeof(T) == 4 ? T(12000) : T(1e6);
+//@ sin_poly
+// sin(r) for |r| <= pi / 2.
+template<class F> INL F sin_poly(F r) {
+  F z = r * r;
+  if constexpr (sizeof(el<F>) == 4)
+    return m_mad(r * z, poly(z, -0.16666667f, 0.0083333328f, -0.00019841085f, 2.7536312e-06f, -2.4076657e-08f), r);
+  else
+    return m_mad(r * z, poly(z, -0.16666666666666666, 0.008333333333333333, -0.00019841269841269806, 2.7557319223970917e-06, -2.5052108382331518e-08,
+                             1.6059043473811124e-10, -7.64713883287156e-13, 2.810461057633866e-15, -8.005236269643352e-18), r);
+}
+//@ odd_sign
+// The sign bit of (-1)^n for integer n.
+template<class F> INL ints<F> odd_sign(F n) {
+  if constexpr (sizeof(el<F>) == 4) return m_cvt<i32>(n) << (i32)31;
+  else { typedef ints<F> I; return m_as<I>(n + 0x1.8p52) << (i64)63; }
+}
+//@ sin_cos_far: sin_far cos_far tan_far
+template<class F> __attribute__((noinline, cold)) F sin_far(F x) { return by_lane(x, [](el<F> v) { return (el<F>)__builtin_sin((f64)v); }); }
+template<class F> __attribute__((noinline, cold)) F cos_far(F x) { return by_lane(x, [](el<F> v) { return (el<F>)__builtin_cos((f64)v); }); }
+template<class F> __attribute__((noinline, cold)) F tan_far(F x) { return by_lane(x, [](el<F> v) { return (el<F>)__builtin_tan((f64)v); }); }
+//@ m_sin
+template<class F> INL F m_sin(F x) {
+  auto far = m_abs(x) > bc<F>(trig_max<el<F>>);
+  F n = nearest(x * el<F>(0.31830988618379067));
+  F r = minus_half_pi(x, n + n);
+  r = m_sel(x == bc<F>(0), x, m_as<F>(m_as<ints<F>>(sin_poly(r)) ^ odd_sign(n)));
+  if (__builtin_expect(any(far), 0)) r = m_sel(far, sin_far(x), r);
+  return r;
+}
+//@ m_cos
+template<class F> INL F m_cos(F x) {
+  auto far = m_abs(x) > bc<F>(trig_max<el<F>>);
+  F n = nearest(m_mad(x, bc<F>(0.31830988618379067), bc<F>(-0.5))) + el<F>(1);
+  F r = minus_half_pi(x, n + n - el<F>(1));
+  r = m_as<F>(m_as<ints<F>>(sin_poly(r)) ^ odd_sign(n));
+  if (__builtin_expect(any(far), 0)) r = m_sel(far, cos_far(x), r);
+  return r;
+}
+//@ m_tan
+template<class F> INL F m_tan(F x) {
+  auto far = m_abs(x) > bc<F>(trig_max<el<F>>);
+  F n = nearest(x * el<F>(0.63661977236758134)), r = minus_half_pi(x, n), z = r * r;
+  auto odd = odd_sign(n) != bc<ints<F>>(0);
+  if constexpr (sizeof(el<F>) == 4) {
+    F t = m_mad(r * z, poly(z, 0.33333333f, 0.13333344f, 0.053964712f, 0.021913808f, 0.0085939563f, 0.0044635248f, -4.719121e-05f, 0.001812088f), r);
+    r = m_sel(x == bc<F>(0), x, m_sel(odd, bc<F>(-1) / t, t));
+  } else {
+    F s = sin_poly(r);
+    F c = m_mad(z * z, poly(z, 0.041666666666666664, -0.0013888888888888887, 2.480158730158451e-05, -2.755731922129824e-07, 2.087675575491805e-09,
+                            -1.1470455182399034e-11, 4.7455371712958035e-14), bc<F>(1) - z * 0.5);
+    r = m_sel(x == bc<F>(0), x, m_sel(odd, -c, s) / m_sel(odd, s, c));
+  }
+  if (__builtin_expect(any(far), 0)) r = m_sel(far, tan_far(x), r);
+  return r;
+}
+//@ atan_unit
+// atan(t) for 0 <= t <= 1.
+template<class F> INL F atan_unit(F t) {
+  F z = t * t;
+  return m_mad(t * z, poly(z, -0.33333302f, 0.19998638f, -0.14265245f, 0.10957577f, -0.084194608f, 0.05823458f, -0.031455729f, 0.011064457f, -0.0018272165f), t);
+}
+//@ m_atan
+template<class F> INL F m_atan(F x) {
+  if constexpr (sizeof(el<F>) == 8) return by_lane(x, [](f64 v) { return __builtin_atan(v); });
+  else {
+    F a = m_abs(x);
+    auto big = a > bc<F>(1);
+    F t = atan_unit(m_sel(big, bc<F>(1) / a, a));
+    return with_sign(m_sel(big, (bc<F>(1.57079637f) - t) - 4.37113883e-08f, t), sign_bit(x));
+  }
+}
+//@ m_atan2
+template<class F> INL F m_atan2(F y, F x) {
+  if constexpr (sizeof(el<F>) == 8) return by_lane2(y, x, [](f64 v, f64 w) { return __builtin_atan2(v, w); });
+  else {
+    F a = m_abs(y), b = m_abs(x), z = bc<F>(0);
+    auto steep = a > b;
+    F num = m_sel(steep, b, a), den = m_sel(steep, a, b);
+    F q = num / den;
+    q = m_sel(den == z, z, q);
+    q = m_sel((a == m_inf<F>()) & (b == m_inf<F>()), bc<F>(1), q);
+    F t = atan_unit(q);
+    t = m_sel(steep, (bc<F>(1.57079637f) - t) - 4.37113883e-08f, t);
+    t = m_sel(m_signbit(x), (bc<F>(3.14159274f) - t) - 8.74227766e-08f, t);
+    return with_sign(m_sel((x != x) | (y != y), x + y, t), sign_bit(y));
+  }
+}
+//@ asin_half
+// asin(t) for 0 <= t <= 1/2.
+template<class F> INL F asin_half(F t) {
+  F z = t * t;
+  return m_mad(t * z, poly(z, 0.1666666f, 0.075005107f, 0.044515721f, 0.031817615f, 0.014402597f, 0.037565216f), t);
+}
+//@ m_asin
+template<class F> INL F m_asin(F x) {
+  if constexpr (sizeof(el<F>) == 8) return by_lane(x, [](f64 v) { return __builtin_asin(v); });
+  else {
+    F a = m_abs(x);
+    auto big = a > bc<F>(0.5f);
+    F s = m_sqrt((bc<F>(1) - a) * 0.5f), t = asin_half(m_sel(big, s, a));
+    return with_sign(m_sel(big, bc<F>(1.57079637f) - (t + t + 4.37113883e-08f), t), sign_bit(x));
+  }
+}
+//@ m_acos
+template<class F> INL F m_acos(F x) {
+  if constexpr (sizeof(el<F>) == 8) return by_lane(x, [](f64 v) { return __builtin_acos(v); });
+  else {
+    F a = m_abs(x);
+    auto big = a > bc<F>(0.5f);
+    F s = m_sqrt((bc<F>(1) - a) * 0.5f), t = asin_half(m_sel(big, s, a)), d = t + t;
+    F far = m_sel(x < bc<F>(0), (bc<F>(3.14159274f) - d) - 8.74227766e-08f, d);
+    F near = bc<F>(1.57079637f) - (with_sign(t, sign_bit(x)) + 4.37113883e-08f);
+    return m_sel(big, far, near);
+  }
+}
