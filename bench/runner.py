@@ -1,0 +1,101 @@
+"""Runs jobs in child processes: own environment, own caches, a time limit each."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+MARK = "BENCH-RESULT "
+
+REUSE = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "68719476736"}
+"""glibc settings under which freed memory is kept: kernels are compared, not page faults."""
+
+PHASES = (("cold", 0), ("next", 1), ("warm", 0))
+"""Compile phases in order, with the variant of the program that each compiles."""
+
+Job = dict[str, Any]
+Row = dict[str, Any]
+
+
+@dataclass
+class Caches:
+    """A folder that holds every contender's caches, private to a run."""
+
+    root: Path
+
+    def env(self, owner: str) -> dict[str, str]:
+        """Environment that points all caches below a folder named `owner`."""
+        result: dict[str, str] = {}
+        for name in (
+            "TORCHINDUCTOR_CACHE_DIR",
+            "MINDUCTOR_CACHE_DIR",
+            "TRITON_CACHE_DIR",
+            "TMPDIR",
+        ):
+            folder = self.root / owner / name.lower()
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            result[name] = str(folder)
+        return result
+
+
+def run_child(job: Job, env: dict[str, str], timeout: float) -> Row:
+    """The child's result, or `{"error": ...}` when it failed or ran past its limit."""
+    full = {**os.environ, "OMP_PROC_BIND": "true", **env}
+    full["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    child = subprocess.Popen(
+        [sys.executable, "-m", "bench.child", json.dumps(job)],
+        env=full,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        out, err = child.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        return {"error": f"no result after {timeout:.0f} s"}
+    for line in out.splitlines():
+        if line.startswith(MARK):
+            return json.loads(line.removeprefix(MARK))
+    return {"error": f"exit status {child.returncode}: {' | '.join(err.splitlines()[-3:])[:600]}"}
+
+
+def timed_jobs(base: Job, memory: str, timeout: float) -> Iterator[Row]:
+    """One row: all contenders of the job in one process, with the allocator setting."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        env = Caches(Path(folder)).env("run") | (REUSE if memory == "reuse" else {})
+        yield {**identity(base), "memory": memory, **run_child(base, env, timeout)}
+
+
+def compile_jobs(base: Job, timeout: float) -> Iterator[Row]:
+    """One row: cold, next and warm of each contender, each in a fresh process."""
+    row: Row = {**identity(base), "memory": "default", "contenders": {}}
+    for contender in base["contenders"]:
+        if contender == "eager":
+            continue
+        with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+            env = Caches(Path(folder)).env(contender)
+            entry: Row = {}
+            for phase, variant in PHASES:
+                job = {**base, "contenders": [contender], "variant": variant}
+                result = run_child(job, env, timeout)
+                entry[phase] = result.get("seconds")
+                entry[f"{phase}_memory_kb"] = result.get("memory_kb")
+                if "error" in result:
+                    entry["error"] = f"{phase}: {result['error']}"
+            row["contenders"][contender] = entry
+    yield row
+
+
+def identity(job: Job) -> Row:
+    """What names a row."""
+    return {key: job[key] for key in ("set", "name", "device", "dtype", "size")}

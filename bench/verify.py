@@ -1,0 +1,44 @@
+"""Are a contender's results right? Compared with eager's, scaled by the size of the values."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+LIMITS = {
+    torch.float64: 1e-9,
+    torch.float32: 2e-4,
+    torch.bfloat16: 3e-2,
+    torch.float16: 6e-3,
+}
+
+
+def error_of(got: Tensor, want: Tensor) -> float:
+    """Largest difference by the largest magnitude; infinite where shapes or NaNs differ."""
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return float("inf")
+    if want.numel() == 0:
+        return 0.0
+    a, b = got.detach().double(), want.detach().double()
+    if not torch.equal(a.isnan(), b.isnan()):
+        return float("inf")
+    a, b = a.nan_to_num(), b.nan_to_num()
+    scale = float(b.abs().max()) or 1.0
+    return float((a - b).abs().max()) / scale
+
+
+def wrong(
+    got: Sequence[Tensor], want: Sequence[Tensor], *, tolerance: float | None, slack: int
+) -> str | None:
+    """Why the results are wrong, or `None`. Whole numbers may differ by `slack`."""
+    if len(got) != len(want):
+        return f"{len(got)} results, expected {len(want)}"
+    for index, (a, b) in enumerate(zip(got, want, strict=True)):
+        if not b.dtype.is_floating_point and a.dtype == b.dtype and a.shape == b.shape:
+            if b.numel() and int((a.long() - b.long()).abs().max()) > slack:
+                return f"result {index}: whole numbers differ"
+            continue
+        error, limit = error_of(a, b), tolerance or LIMITS.get(b.dtype, 0.0)
+        if error > limit:
+            return f"result {index}: error {error:.1e} above {limit:.1e}"
+    return None
