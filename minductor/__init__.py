@@ -6,18 +6,28 @@ so that text tools (`mini-opt`) start without it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from minductor.backend import compile
+    from minductor.errors import CompileError, FallbackWarning, OptionError
+    from minductor.export import export_aten
 
 __version__ = "0.1.0"
 
+__all__ = ["CompileError", "FallbackWarning", "OptionError", "compile", "export_aten"]
+
 _LAZY = {
+    "CompileError": "minductor.errors",
+    "FallbackWarning": "minductor.errors",
+    "OptionError": "minductor.errors",
     "compile": "minductor.backend",
-    "export_aten": "minductor.backend",
+    "export_aten": "minductor.export",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Resolves the public functions at first use."""
+    """Resolves the public names at first use."""
     if name in _LAZY:
         from importlib import import_module
 

@@ -1,0 +1,69 @@
+"""Which ops AOTAutograd takes apart before the graph reaches us.
+
+The core table of ATen is the base. Taken out of it is what the levels below do better whole;
+added are norms, softmax and activations, whose decompositions compute half types in f32 as eager's
+kernels do. The backwards of these are in the core table already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+from torch._decomp import core_aten_decompositions, get_decompositions
+from torch._ops import OpOverload
+
+Table = dict[OpOverload, Callable[..., Any]]
+
+KEPT_WHOLE = (
+    "_scaled_dot_product_flash_attention_for_cpu",  # core turns attention into matmul and softmax
+    "baddbmm",
+    "embedding_dense_backward",  # would become index_put(accumulate)
+    "select_scatter",  # would become arange, eq, where
+)
+"""Ops that stay as they are, all overloads."""
+
+TAKEN_APART = (
+    "_adaptive_avg_pool2d",
+    "_log_softmax",
+    "_native_batch_norm_legit",
+    "_native_batch_norm_legit_functional",
+    "_native_batch_norm_legit_no_training",
+    "_softmax",
+    "elu",
+    "gelu",
+    "hardtanh",
+    "leaky_relu",
+    "native_batch_norm",
+    "native_dropout",
+    "native_group_norm",
+    "native_layer_norm",
+    "upsample_bilinear2d",
+    "upsample_nearest2d",
+)
+"""Ops that are decomposed beside those of the core table."""
+
+RANDOM = ("native_dropout",)
+"""Decomposed ops that would draw other values than eager's kernels under the same seed."""
+
+
+def _packets(names: tuple[str, ...]) -> list[Any]:
+    return [getattr(torch.ops.aten, name) for name in names if hasattr(torch.ops.aten, name)]
+
+
+@cache
+def decompositions(eager_random: bool = False) -> Table:
+    """The table, made once. `eager_random` keeps whole the ops that draw random numbers."""
+    whole = {str(packet) for packet in _packets(KEPT_WHOLE)}
+    core: Any = core_aten_decompositions()
+    table: Table = {
+        op: function
+        for op, function in core.items()
+        if str(getattr(op, "overloadpacket", op)) not in whole
+    }
+    names = tuple(n for n in TAKEN_APART if not (eager_random and n in RANDOM))
+    more: Any = get_decompositions(_packets(names))
+    table.update(more)
+    return table

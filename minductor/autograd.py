@@ -1,0 +1,77 @@
+"""From Dynamo's graph to functional forward, backward and inference graphs, by AOTAutograd.
+
+AOTAutograd removes mutation and aliasing, applies the decomposition table, traces the backward and
+hands each graph to a compiler of ours. Only arguments that torch 2.11 to 2.13 have in common are
+passed, by keyword.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch._dynamo.utils import flatten_graph_inputs
+from torch._functorch import config as functorch_config
+from torch._functorch.aot_autograd import aot_module_simplified
+from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch.fx import GraphModule
+
+from minductor.joint_cse import merge_common
+from minductor.lowering.decompositions import decompositions
+
+GraphCompiler = Callable[[GraphModule, Sequence[Any], str], Callable[[list[Any]], Any]]
+"""(graph, fake inputs, kind) -> boxed callable; kind is forward, backward or inference."""
+
+
+def partition(
+    joint: GraphModule, joint_inputs: Any, **keywords: Any
+) -> tuple[GraphModule, GraphModule]:
+    """Splits a joint graph so that little is saved between forward and backward.
+
+    torch's min-cut does it, after our own merging of common subexpressions: with its own on it
+    loads all of TorchInductor, which costs more than the rest of a compile.
+    """
+    joint.graph.eliminate_dead_code()
+    merge_common(joint.graph)
+    with functorch_config.patch(cse=False):
+        return min_cut_rematerialization_partition(joint, joint_inputs, **keywords)
+
+
+def trace_and_compile(
+    gm: Any, inputs: Sequence[Any], compiler: GraphCompiler, eager_random: bool = False
+) -> Callable[..., Any]:
+    """The callable of Dynamo's graph `gm`; `compiler` is called for each graph that comes of it.
+
+    `inputs` are real tensors, parameters and symbolic ints; nothing is computed on them.
+    """
+    if any(isinstance(one, list | tuple | dict) for one in inputs):
+        return flatten_graph_inputs(
+            gm, inputs, lambda g, flat: trace_and_compile(g, flat, compiler, eager_random)
+        )
+
+    def of_kind(kind: str) -> Any:
+        def compile_one(
+            gm: GraphModule, example_inputs: Sequence[Any]
+        ) -> Callable[[list[Any]], Any]:
+            return compiler(gm, example_inputs, kind)
+
+        return compile_one
+
+    disable: Any = torch._dynamo.disable
+
+    def backward(gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
+        # The backward runs where Dynamo may be listening: it must not trace our products.
+        product = disable(of_kind("backward"))(gm, example_inputs)
+        return disable(product, reason="the compiled backward is not traced")
+
+    return aot_module_simplified(
+        gm,
+        inputs,
+        fw_compiler=of_kind("forward"),
+        bw_compiler=backward,
+        inference_compiler=of_kind("inference"),
+        partition_fn=partition,
+        decompositions=decompositions(eager_random),
+        keep_inference_input_mutations=True,
+    )

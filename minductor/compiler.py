@@ -1,0 +1,225 @@
+"""The driver: one graph of AOTAutograd to a callable, through the cache or through the passes.
+
+    FX graph -> aten module -> key -> [stored product]
+                                   -> pipeline -> sources -> C++ compiler, Triton -> callable
+
+The key is the module's text right after import, without source lines (kernels of a stored product
+show the lines of their first compile), the options that passes see, and the environment. Nothing
+here is kept between graphs but what is on disk; every call has its own context.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch.fx import GraphModule
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from minductor.codegen.plan.module import emit_plan
+from minductor.dialects.kernel.ops import FuncOp as Kernel
+from minductor.errors import CompileError, Unsupported
+from minductor.logs import LoggingSink
+from minductor.options import Options
+from minductor.passes.context import MiniContext
+from minductor.passes.manager import PassFailure, PassManager, module_text
+from minductor.passes.pipelines import RETARGET, build_pipeline, pipeline_options, pipeline_text
+from minductor.report import Report, report_of
+from minductor.runtime import loader
+from minductor.runtime.artifact import Artifact
+from minductor.runtime.cache import Cache
+from minductor.runtime.environment import environment_key
+from minductor.runtime.progress import Progress
+
+_SOURCE_LINE = re.compile(r'(origin = "[^" ]*) [^"]*"')
+_FAILED = "failed"
+
+
+@dataclass
+class Compile:
+    """One compile of one graph. `kind` is forward, backward or inference."""
+
+    kind: str
+    options: Options
+    progress: Progress
+    logs: LoggingSink = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.logs = LoggingSink(self.options.log_names)
+
+    def run(self, gm: GraphModule) -> tuple[loader.Boxed, Report, bool]:
+        """The callable, its report, and whether it came from the cache.
+
+        Raises Unsupported with a reason, or CompileError.
+        """
+        self.progress.stage("import")
+        with _stage("import", self._folder()):
+            module = self._import(gm)
+        text = module_text(module)
+        self.logs.log("aten", text)
+        target = self._target(gm)
+        cache = self._cache()
+        key = self._key(text, target)
+        if self._may_fetch():
+            with _stage("load", self._folder()):
+                found = loader.fetch(cache, key)
+            if found is not None:
+                artifact, call = found
+                return call, dict(artifact.meta["report"]), True
+        artifact = self.lower(module, target, text)
+        self.progress.stage("C++ compiler" if target == "cpp" else "Triton")
+        with _stage("build", self._folder()):
+            artifact, call = loader.produce(key, artifact, cache)
+        return call, dict(artifact.meta["report"]), False
+
+    def lower(self, module: ModuleOp, target: str, text: str | None = None) -> Artifact:
+        """Runs the pipeline on an `aten` module and emits everything. Raises CompileError."""
+        ctx = MiniContext(logs=self.logs)
+        ctx.remarks.enabled = False
+        manager = PassManager(self._passes(target), self.options.verify, self._after_pass)
+        try:
+            manager.run(ctx, module, text)
+        except PassFailure as failure:
+            raise self._pass_error(failure) from failure
+        if self.logs.wants("kernel"):
+            self.logs.log("kernel", module_text(module))
+        self.progress.stage("emit")
+        return self._emit(module, target)
+
+    def _import(self, gm: GraphModule) -> ModuleOp:
+        from minductor.lowering.fx_to_aten import import_graph
+
+        return import_graph(gm, self.kind)
+
+    def _emit(self, module: ModuleOp, target: str) -> Artifact:
+        from minductor.codegen.cpp.module import emit_cpp
+        from minductor.codegen.triton.module import emit_triton
+        from minductor.codegen.wrapper.module import emit_wrapper
+
+        targets = {op.target for op in module.ops if isinstance(op, Kernel)}
+        folder = self._folder()
+        with _stage("emit cpp", folder, module):
+            cpp = emit_cpp(module) if "cpp" in targets else None
+        with _stage("emit triton", folder, module):
+            triton = emit_triton(module) if "triton" in targets else None
+        with _stage("emit wrapper", folder, module):
+            wrapper = emit_wrapper(module)
+        with _stage("emit plan", folder, module):
+            plan, meta = emit_plan(module), {"report": report_of(module, self.kind)}
+        for source in (cpp, triton, wrapper):
+            if source is not None:
+                self.logs.log("output_code", source)
+        return Artifact(self.kind, target, wrapper, cpp, triton, plan, meta)
+
+    def _passes(self, target: str) -> list[ModulePass]:
+        if self.options.pipeline is not None:
+            return build_pipeline(self.options.pipeline)
+        name = "default-cpu" if target == "cpp" else "default-cuda"
+        wanted = {"threads": torch.get_num_threads(), **self.options.routed()}
+        known = pipeline_options(name)
+        passes = build_pipeline(
+            pipeline_text(name, {key: wanted[key] for key in sorted(wanted) if key in known})
+        )
+        return [one for one in passes if one.name not in RETARGET]
+
+    def _after_pass(self, done: ModulePass, module: ModuleOp) -> None:
+        self.progress.stage(done.name)
+
+    def _target(self, gm: GraphModule) -> str:
+        """`cpp` or `triton`, by the device of the graph's tensors. Raises Unsupported."""
+        devices = _devices(gm)
+        if len(devices) > 1:
+            raise Unsupported(f"its tensors lie on several devices: {', '.join(sorted(devices))}")
+        kind = next(iter(devices), "cpu")
+        if kind not in ("cpu", "cuda"):
+            raise Unsupported(f"its tensors lie on the device '{kind}'")
+        own = "cpp" if kind == "cpu" else "triton"
+        wanted = self.options.target
+        if wanted == "cpp" and own == "triton":
+            raise Unsupported("option target='cpp' was given for a graph on CUDA")
+        return own if wanted == "auto" else wanted
+
+    def _key(self, text: str, target: str) -> str:
+        options = sorted((name, str(value)) for name, value in self.options.routed().items())
+        return Cache.key(
+            [
+                key_text(text),
+                environment_key(target),
+                repr(options),
+                self.options.pipeline or "",
+            ]
+        )
+
+    def _may_fetch(self) -> bool:
+        """Whether a stored product would do all that this compile was asked for."""
+        one = self.options
+        if one.plan is not None or one.plan_in is not None:
+            return False
+        return one.cache and not self.logs.needs_passes()
+
+    def _cache(self) -> Cache:
+        folder = self.options.cache_dir
+        return Cache() if folder is None else Cache(Path(folder).expanduser().absolute())
+
+    def _folder(self) -> Path:
+        """Where the IR before a failure is kept."""
+        chosen = self.options.dump_dir
+        if chosen is not None:
+            return Path(chosen).expanduser().absolute()
+        return self._cache().root / _FAILED
+
+    def _pass_error(self, failure: PassFailure) -> CompileError:
+        stage = f"pass {failure.pass_name}"
+        try:
+            path = failure.save(self._folder() / Cache.key([failure.ir])[:12])
+        except OSError:
+            return CompileError(stage, failure.why)
+        return CompileError(stage, failure.why, path, f"mini-opt {path} -p '{failure.spec}'")
+
+
+def key_text(text: str) -> str:
+    """A module's text without the source lines of its ops: the part of it that makes the key."""
+    return _SOURCE_LINE.sub(r'\1"', text)
+
+
+def _devices(gm: GraphModule) -> set[str]:
+    """Device types of the tensors of a graph; CPU scalars beside CUDA tensors do not count."""
+    every = [
+        value for node in gm.graph.nodes if isinstance(value := node.meta.get("val"), torch.Tensor)
+    ]
+    found = {value.device.type for value in every}
+    if found == {"cpu", "cuda"} and all(v.dim() == 0 for v in every if v.device.type == "cpu"):
+        return {"cuda"}
+    return found
+
+
+@contextmanager
+def _stage(name: str, folder: Path, module: ModuleOp | None = None) -> Generator[None]:
+    """Turns an error inside into a CompileError that names the stage."""
+    try:
+        yield
+    except (CompileError, Unsupported):
+        raise
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        if module is None:
+            raise CompileError(name, why) from error
+        raise _emit_error(name, why, folder, module) from error
+
+
+def _emit_error(name: str, why: str, folder: Path, module: ModuleOp) -> CompileError:
+    """Keeps the module that an emitter failed on."""
+    text = module_text(module)
+    target = name.removeprefix("emit ")
+    path = folder / Cache.key([text])[:12] / f"failed-emit-{target}.mlir"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"// replay: mini-opt {path.name} -t {target}\n{text}\n")
+    except OSError:
+        return CompileError(name, why)
+    return CompileError(name, why, path, f"mini-opt {path} -t {target}")

@@ -1,0 +1,65 @@
+"""Options: unknown keys, wrong values, modes, logs, and that the documents list them all."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minductor.errors import OptionError
+from minductor.options import Options, describe, make_options
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_defaults() -> None:
+    assert make_options() == Options()
+    assert make_options({}, "default") == Options()
+
+
+def test_there_are_few() -> None:
+    assert len(dataclasses.fields(Options)) <= 25
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"presett": "seed"}, "unknown option 'presett', did you mean 'preset'?"),
+        ({"zzz": 1}, "unknown option 'zzz', known: cache, cache_dir"),
+        ({"preset": "sed"}, "option 'preset' has no value 'sed', did you mean 'seed'?"),
+        ({"threads": "4"}, "option 'threads' is of type int, not '4'"),
+        ({"threads": True}, "option 'threads' is of type int, not True"),
+        ({"threads": 0}, "option 'threads' is at least 1, not 0"),
+        ({"strict": 1}, "option 'strict' is of type bool, not 1"),
+        ({"report": 3}, "option 'report' is a function, not 3"),
+        ({"logs": "fuse"}, "option 'logs': unknown log 'fuse'"),
+    ],
+)
+def test_what_is_wrong_is_said(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        make_options(given)
+    assert message in str(caught.value)
+
+
+def test_mode_must_be_known() -> None:
+    with pytest.raises(OptionError, match="unknown mode 'max-autotune'"):
+        make_options(None, "max-autotune")
+
+
+def test_options_of_passes_are_routed() -> None:
+    assert make_options({"threads": 3}).routed() == {"preset": "default", "threads": 3}
+
+
+def test_logs_of_options_and_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINDUCTOR_LOGS", "aten")
+    assert make_options({"logs": "fusion,kernel"}).log_names == {"aten", "fusion", "kernel"}
+    assert make_options({"logs": ("fusion",)}).log_names == {"aten", "fusion"}
+    monkeypatch.setenv("MINDUCTOR_LOGS", "atten")
+    with pytest.raises(OptionError, match="MINDUCTOR_LOGS: unknown log 'atten'"):
+        _ = make_options().log_names
+
+
+def test_documents_list_each_option() -> None:
+    text = (ROOT / "docs" / "options.md").read_text()
+    for name, default, doc in describe():
+        assert f"| `{name}` | {default} | {doc} |" in text
