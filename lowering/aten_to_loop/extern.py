@@ -1,0 +1,148 @@
+"""Calls of eager kernels: the ops that have no lowering, and cases that a lowering declines.
+
+    %r = aten.mm(%a, %t)        %t a permute of %w
+      -->
+    %t = loop.view %w offset 0 : .. to ..:[1, 64]
+    %r = loop.extern "aten.mm.default"(%a, %t) args [#loop.arg<0>, #loop.arg<1>] : ..
+
+Arguments stand in schema order, keyword-only ones by name, defaults at the end left out. Tensors
+are handed over with exactly the sizes and strides that the `aten` types promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, UnitAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from minductor.dialects.aten import AtenOp
+from minductor.dialects.aten.traits import Ordered, Random
+from minductor.dialects.attrs import IndexAttr
+from minductor.dialects.expr import Expr
+from minductor.dialects.loop.ops import ExternOp
+from minductor.dialects.pyattrs import ArgAttr, NoneAttr, from_python
+from minductor.dialects.types import IntType, TensorType
+from minductor.lowering.aten_to_loop.function import FunctionLowering, origins_attr
+from minductor.lowering.aten_to_loop.refs import Ref, Result
+
+
+def extern_call(fn: FunctionLowering, op: AtenOp, args: Mapping[str, object]) -> list[Result]:
+    """Emit the call; a value per result. Written operands get their new values in `fn.env`."""
+    packer = _Packer(fn)
+    positional, keywords = _pack_arguments(op, args, packer)
+    written = _written_operands(op, args, packer)
+    props: dict[str, Attribute] = {"origins": origins_attr(fn.origins)}
+    if written:
+        props["mutates"] = IndexAttr(tuple(Expr.of(k) for k in written))
+    props.update(_effects(op))
+    aliases = _aliases(op, args, packer)
+    if aliases:
+        props["aliases"] = ArrayAttr([IndexAttr((Expr.of(r), Expr.of(k))) for r, k in aliases])
+    ties = [packer.operands[k].type for k in written]
+    types = [r.type for r in op.results]
+    call = fn.emit(
+        ExternOp.of(
+            op.schema.qualified, packer.operands, positional, keywords, [*types, *ties], props
+        )
+    )
+    for old, new in zip(written, call.results[len(types) :], strict=True):
+        fn.replace_base(packer.operands[old], new)
+    return [result_of(fn, v) for v in call.results[: len(types)]]
+
+
+def result_of(fn: FunctionLowering, value: SSAValue) -> Result:
+    """What the environment holds for a result of an extern call."""
+    if isinstance(value.type, TensorType):
+        return Ref.of(value)
+    if isinstance(value.type, IntType):
+        fn.bind_int(value.type.data, value)
+        return value.type.data
+    return fn.number_tensor(value)
+
+
+class _Packer:
+    """Collects operands and turns arguments into attributes."""
+
+    def __init__(self, fn: FunctionLowering):
+        self.fn = fn
+        self.operands: list[SSAValue] = []
+
+    def operand(self, ref: Ref) -> ArgAttr:
+        """The argument that stands for a tensor."""
+        value = self.fn.raw_number(ref) or self.fn.pointer(ref)
+        if value not in self.operands:
+            self.operands.append(value)
+        return ArgAttr(self.operands.index(value))
+
+    def attr(self, value: object) -> Attribute:
+        """The attribute of an argument."""
+        if isinstance(value, Ref):
+            return self.operand(value)
+        if isinstance(value, list | tuple):
+            items = cast("list[object]", value)
+            if any(isinstance(v, Ref) for v in items):
+                return ArrayAttr([self.attr(v) for v in items])
+        return from_python(value)
+
+
+def _pack_arguments(
+    op: AtenOp, args: Mapping[str, object], packer: _Packer
+) -> tuple[list[Attribute], dict[str, Attribute]]:
+    positional: list[Attribute] = []
+    keywords: dict[str, Attribute] = {}
+    last = 0
+    for arg in op.schema.args:
+        value = args[arg.name]
+        attr = packer.attr(value)
+        default = _is_default(arg.default, value, attr)
+        if arg.keyword_only:
+            if not default:
+                keywords[arg.name] = attr
+            continue
+        positional.append(attr)
+        if not default:
+            last = len(positional)
+    return positional[:last], keywords
+
+
+def _is_default(default: object, value: object, attr: Attribute) -> bool:
+    if isinstance(value, Ref):
+        return False
+    if isinstance(attr, NoneAttr):
+        return default is None
+    if isinstance(value, list | tuple):
+        return list(cast("list[object]", value)) == default
+    return type(value) is type(default) and value == default
+
+
+def _written_operands(op: AtenOp, args: Mapping[str, object], packer: _Packer) -> list[int]:
+    out: list[int] = []
+    for arg in op.schema.args:
+        if arg.written:
+            value = args[arg.name]
+            refs = cast("list[object]", value) if isinstance(value, list) else [value]
+            out += [packer.operand(r).data for r in refs if isinstance(r, Ref)]
+    return sorted(set(out))
+
+
+def _aliases(op: AtenOp, args: Mapping[str, object], packer: _Packer) -> list[tuple[int, int]]:
+    """(result, operand) pairs that share storage, by the schema's marks."""
+    marks = {a.alias.rstrip("!"): a.name for a in op.schema.args if a.alias}
+    out: list[tuple[int, int]] = []
+    for k, ret in enumerate(op.schema.returns):
+        source = args.get(marks.get(ret.alias.rstrip("!"), "")) if ret.alias else None
+        if isinstance(source, Ref):
+            results = range(len(op.results)) if ret.is_list else [k]
+            out += [(r, packer.operand(source).data) for r in results]
+    return out
+
+
+def _effects(op: Operation) -> dict[str, Attribute]:
+    out: dict[str, Attribute] = {}
+    if op.has_trait(Random):
+        out["random"] = UnitAttr()
+    if op.has_trait(Random) or op.has_trait(Ordered):
+        out["ordered"] = UnitAttr()
+    return out
