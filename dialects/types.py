@@ -26,6 +26,7 @@ from minductor.dialects.expr_text import parse_expr
 
 Shape = tuple[Expr, ...]
 TensorData = tuple[str, Shape, Shape, str]
+_PARSED: dict[str, TensorData] = {}
 
 
 class InternedData:
@@ -183,6 +184,19 @@ class TensorType(InternedData, Data[TensorData], TypeAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> TensorData:
+        # types dominate parsing, and a graph repeats few of them: one lookup for text seen before
+        content, start = parser.lexer.input.content, parser.pos
+        body = content[start : content.find(">", start) + 1]
+        found = _PARSED.get(body)
+        if found is not None:
+            parser._resume_from(start + len(body))
+            return found
+        data = cls._parse_body(parser)
+        _PARSED[body] = data
+        return data
+
+    @classmethod
+    def _parse_body(cls, parser: AttrParser) -> TensorData:
         with parser.in_angle_brackets():
             dtype = parse_dtype(parser)
             pos = parser.pos
@@ -202,12 +216,21 @@ class TensorType(InternedData, Data[TensorData], TypeAttribute):
 
     def body_text(self) -> str:
         """The text between the angle brackets."""
+        found = _TEXTS.get(self)
+        if found is None:
+            found = _TEXTS.setdefault(self, self._body_text())
+        return found
+
+    def _body_text(self) -> str:
         text = self.dtype + shape_text(self.sizes)
         if not self.is_contiguous:
             text += f":{shape_text(self.strides)}"
         if self.device == "cpu":
             return text
         return f"{text}@{self.device}" if self.device.isalnum() else f'{text}@"{self.device}"'
+
+
+_TEXTS: dict[TensorType, str] = {}
 
 
 @irdl_attr_definition
@@ -230,6 +253,20 @@ class FloatType(InternedData, Data[None], TypeAttribute):
     """A Python float known only at run time."""
 
     name = "aten.float"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> None:
+        return None
+
+    def print_parameter(self, printer: Printer) -> None:
+        pass
+
+
+@irdl_attr_definition
+class AbsentType(InternedData, Data[None], TypeAttribute):
+    """A result that the op does not give (a masked gradient), an argument that is None."""
+
+    name = "aten.absent"
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> None:

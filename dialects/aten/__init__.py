@@ -1,0 +1,63 @@
+"""The `aten` dialect: PyTorch's operators, their classes made from schemas at first use."""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from minductor.dialects.aten.ops import AtenOp, CustomOp, known_op, op_class
+from minductor.dialects.aten.special import SPECIAL_OPS, ConstantOp, PyOp, ScalarOp
+from minductor.dialects.aten.traits import (
+    Elementwise,
+    Mutates,
+    Ordered,
+    Random,
+    View,
+    is_pure,
+    is_removable,
+)
+from minductor.dialects.attrs import SymbolsAttr
+from minductor.dialects.pyattrs import (
+    ComplexAttr,
+    DeviceAttr,
+    DTypeAttr,
+    DynAttr,
+    EnumAttr,
+    NoneAttr,
+)
+from minductor.dialects.types import AbsentType, FloatType, IntType, TensorType
+
+ATEN = Dialect(
+    "aten",
+    [*SPECIAL_OPS, CustomOp],
+    [
+        TensorType,
+        IntType,
+        FloatType,
+        AbsentType,
+        SymbolsAttr,
+        NoneAttr,
+        DTypeAttr,
+        DeviceAttr,
+        EnumAttr,
+        ComplexAttr,
+        DynAttr,
+    ],
+)
+
+__all__ = [
+    "ATEN",
+    "AtenOp",
+    "ConstantOp",
+    "CustomOp",
+    "Elementwise",
+    "Mutates",
+    "Ordered",
+    "PyOp",
+    "Random",
+    "ScalarOp",
+    "View",
+    "is_pure",
+    "is_removable",
+    "known_op",
+    "op_class",
+]

@@ -1,0 +1,98 @@
+"""What passes ask of an `aten` op, as traits; from the schema, torch's tags and small tables.
+
+The tables correct torch's tags where they say less than the truth for a functional graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+from xdsl.traits import OpTrait, Pure
+
+from minductor.dialects.aten.schema import Schema
+
+
+@dataclass(frozen=True)
+class Elementwise(OpTrait):
+    """Each element of the result depends on the elements at the same place (after broadcasting)."""
+
+
+@dataclass(frozen=True)
+class View(OpTrait):
+    """The result shares the storage of the first tensor operand (or may: reshape, contiguous)."""
+
+
+@dataclass(frozen=True)
+class Random(OpTrait):
+    """Draws random numbers: two runs differ, so it is neither merged nor moved."""
+
+
+@dataclass(frozen=True)
+class Mutates(OpTrait):
+    """Writes into an operand."""
+
+
+@dataclass(frozen=True)
+class Ordered(OpTrait):
+    """Has an effect beside its results (an assertion, a collective): kept, and in order."""
+
+
+VIEWS_BESIDE_ALIASES = frozenset({"_unsafe_view", "lift_fresh", "_conj", "_neg_view"})
+"""Packets whose schemas mark no alias though the result may share storage."""
+
+COPIES_DESPITE_ALIAS = frozenset({"_to_copy"})
+
+ORDERED = frozenset(
+    {
+        "_assert_async",
+        "_assert_scalar",
+        "_assert_tensor_metadata",
+        "_functional_assert_async",
+        "_functional_assert_scalar",
+        "_functional_sym_constrain_range",
+        "_functional_sym_constrain_range_for_size",
+        "sym_constrain_range",
+        "sym_constrain_range_for_size",
+    }
+)
+ORDERED_NAMESPACES = frozenset({"_c10d_functional"})
+
+ELEMENTWISE_BESIDE_TAGS = frozenset(
+    {"_to_copy", "clone", "where", "convert_element_type", "lift_fresh_copy", "masked_fill"}
+)
+"""Packets that are elementwise though torch does not tag them so."""
+
+NOT_ELEMENTWISE = frozenset({"native_dropout", "bernoulli", "dropout"})
+
+
+def traits_of(schema: Schema) -> tuple[OpTrait, ...]:
+    """The traits of an op with this schema."""
+    out: list[OpTrait] = []
+    random = "nondeterministic_seeded" in schema.tags
+    ordered = schema.packet in ORDERED or schema.namespace in ORDERED_NAMESPACES
+    if random:
+        out.append(Random())
+    if schema.mutates:
+        out.append(Mutates())
+    if ordered:
+        out.append(Ordered())
+    if not (random or schema.mutates or ordered):
+        out.append(Pure())
+    packet = schema.packet
+    if (schema.is_view and packet not in COPIES_DESPITE_ALIAS) or packet in VIEWS_BESIDE_ALIASES:
+        out.append(View())
+    pointwise = "pointwise" in schema.tags or packet in ELEMENTWISE_BESIDE_TAGS
+    if pointwise and not random and packet not in NOT_ELEMENTWISE:
+        out.append(Elementwise())
+    return tuple(out)
+
+
+def is_pure(op: Operation) -> bool:
+    """Same operands, same results, and no effect: may be merged, moved and dropped."""
+    return op.has_trait(Pure)
+
+
+def is_removable(op: Operation) -> bool:
+    """May be dropped when nobody uses its results: no write and no ordered effect."""
+    return not (op.has_trait(Mutates) or op.has_trait(Ordered))
