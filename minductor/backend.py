@@ -22,7 +22,7 @@ from minductor.compiler import Compile
 from minductor.eager import Boxed, calls_of, run_eagerly
 from minductor.errors import CompileError, FallbackWarning, OptionError, Unsupported
 from minductor.options import Options, make_options
-from minductor.report import Report, eager_report, finished
+from minductor.report import eager_report, finished
 from minductor.runtime.launch import prepare
 from minductor.runtime.progress import Progress
 
@@ -73,15 +73,11 @@ def compile_graph(graph: GraphModule, kind: str, options: Options) -> Boxed:
         with unset_fake_temporarily(), Progress(name, options.progress) as progress:
             call, report, cached = Compile(kind, options, progress).run(graph)
     except (CompileError, Unsupported) as error:
-        call, report, cached = _without_us(graph, kind, options, error), {}, False
+        call, cached = _without_us(graph, kind, options, error), False
         report = eager_report(kind, calls_of(graph), str(error))
     if options.report is not None:
-        options.report(_finished(report, name, start, cached))
+        options.report(finished(report, name, time.perf_counter() - start, cached))
     return call
-
-
-def _finished(report: Report, name: str, start: float, cached: bool) -> Report:
-    return finished(report, name, time.perf_counter() - start, cached)
 
 
 def _without_us(
@@ -97,7 +93,8 @@ def _without_us(
         text = f"minductor leaves a {kind} graph to eager: {text}"
     else:
         text += f"\n  The {kind} graph runs eagerly; options={{'strict': True}} raises instead."
-    warnings.warn(text, FallbackWarning, stacklevel=2)
+    # The stack here is torch's and ours: no line of it would tell a user anything.
+    warnings.warn_explicit(text, FallbackWarning, "minductor", 0)
     return run_eagerly(graph)
 
 
