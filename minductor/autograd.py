@@ -8,6 +8,7 @@ passed, by keyword.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -65,13 +66,21 @@ def trace_and_compile(
         product = disable(of_kind("backward"))(gm, example_inputs)
         return disable(product, reason="the compiled backward is not traced")
 
-    return aot_module_simplified(
-        gm,
-        inputs,
-        fw_compiler=of_kind("forward"),
-        bw_compiler=backward,
-        inference_compiler=of_kind("inference"),
-        partition_fn=partition,
-        decompositions=decompositions(eager_random),
-        keep_inference_input_mutations=True,
-    )
+    with _backward_now():
+        return aot_module_simplified(
+            gm,
+            inputs,
+            fw_compiler=of_kind("forward"),
+            bw_compiler=backward,
+            inference_compiler=of_kind("inference"),
+            partition_fn=partition,
+            decompositions=decompositions(eager_random),
+            keep_inference_input_mutations=True,
+        )
+
+
+def _backward_now() -> AbstractContextManager[Any]:
+    """The backward is compiled with its forward, not at the first `.backward()`: the two C++
+    compilers and the passes then run side by side. Older torch has no such setting."""
+    name = "force_non_lazy_backward_lowering"
+    return functorch_config.patch(name, True) if hasattr(functorch_config, name) else nullcontext()

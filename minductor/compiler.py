@@ -41,6 +41,28 @@ _FAILED = "failed"
 
 
 @dataclass
+class Outcome:
+    """What a compile gave: a callable from the cache, or a product whose C++ compiler runs."""
+
+    report: Report
+    call: loader.Boxed | None = None
+    product: loader.Product | None = None
+
+    @property
+    def cached(self) -> bool:
+        """Whether the cache had the product."""
+        return self.product is None
+
+    def finish(self) -> loader.Boxed:
+        """The callable; waits for the C++ compiler. Raises CompileError."""
+        if self.call is None:
+            assert self.product is not None
+            with _stage("build"):
+                self.call = self.product.finish()
+        return self.call
+
+
+@dataclass
 class Compile:
     """One compile of one graph. `kind` is forward, backward or inference."""
 
@@ -52,13 +74,13 @@ class Compile:
     def __post_init__(self) -> None:
         self.logs = LoggingSink(self.options.log_names)
 
-    def run(self, gm: GraphModule) -> tuple[loader.Boxed, Report, bool]:
-        """The callable, its report, and whether it came from the cache.
+    def run(self, gm: GraphModule) -> Outcome:
+        """Takes the product from the cache, or runs the passes and starts the C++ compiler.
 
         Raises Unsupported with a reason, or CompileError.
         """
         self.progress.stage("import")
-        with _stage("import", self._folder()):
+        with _stage("import"):
             module = self._import(gm)
         text = module_text(module)
         self.logs.log("aten", text)
@@ -66,16 +88,15 @@ class Compile:
         cache = self._cache()
         key = self._key(text, target)
         if self._may_fetch():
-            with _stage("load", self._folder()):
+            with _stage("load"):
                 found = loader.fetch(cache, key)
             if found is not None:
                 artifact, call = found
-                return call, dict(artifact.meta["report"]), True
+                return Outcome(dict(artifact.meta["report"]), call)
         artifact = self.lower(module, target, text)
-        self.progress.stage("C++ compiler" if target == "cpp" else "Triton")
-        with _stage("build", self._folder()):
-            artifact, call = loader.produce(key, artifact, cache)
-        return call, dict(artifact.meta["report"]), False
+        report: Report = dict(artifact.meta["report"])
+        with _stage("build"):
+            return Outcome(report, product=loader.Product(key, artifact, cache))
 
     def lower(self, module: ModuleOp, target: str, text: str | None = None) -> Artifact:
         """Runs the pipeline on an `aten` module and emits everything. Raises CompileError."""
@@ -145,22 +166,18 @@ class Compile:
         return own if wanted == "auto" else wanted
 
     def _key(self, text: str, target: str) -> str:
-        options = sorted((name, str(value)) for name, value in self.options.routed().items())
-        return Cache.key(
-            [
-                key_text(text),
-                environment_key(target),
-                repr(options),
-                self.options.pipeline or "",
-            ]
-        )
+        routed = {name: str(value) for name, value in self.options.routed().items()}
+        routed.pop("plan", None)  # says where a plan is written, not what is compiled
+        with _stage("import"):
+            if self.options.plan_in is not None:
+                routed["plan_in"] = Path(self.options.plan_in).read_text()
+        parts = [key_text(text), environment_key(target), repr(sorted(routed.items()))]
+        return Cache.key([*parts, self.options.pipeline or ""])
 
     def _may_fetch(self) -> bool:
         """Whether a stored product would do all that this compile was asked for."""
         one = self.options
-        if one.plan is not None or one.plan_in is not None:
-            return False
-        return one.cache and not self.logs.needs_passes()
+        return one.cache and one.plan is None and not self.logs.needs_passes()
 
     def _cache(self) -> Cache:
         folder = self.options.cache_dir
@@ -199,7 +216,9 @@ def _devices(gm: GraphModule) -> set[str]:
 
 
 @contextmanager
-def _stage(name: str, folder: Path, module: ModuleOp | None = None) -> Generator[None]:
+def _stage(
+    name: str, folder: Path | None = None, module: ModuleOp | None = None
+) -> Generator[None]:
     """Turns an error inside into a CompileError that names the stage."""
     try:
         yield
@@ -207,7 +226,7 @@ def _stage(name: str, folder: Path, module: ModuleOp | None = None) -> Generator
         raise
     except Exception as error:
         why = f"{type(error).__name__}: {error}"
-        if module is None:
+        if module is None or folder is None:
             raise CompileError(name, why) from error
         raise _emit_error(name, why, folder, module) from error
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 from torch._dynamo.exc import BackendCompilerFailed
-from torch._functorch import config as functorch_config
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule
 
@@ -49,8 +48,7 @@ def export_aten(
         return graph
 
     def backend(gm: GraphModule, given: Sequence[Any]) -> Any:
-        with functorch_config.patch(force_non_lazy_backward_lowering=True):
-            trace_and_compile(gm, given, keep)
+        trace_and_compile(gm, given, keep)
         raise _Captured
 
     def subject(*args: Any, **kwargs: Any) -> Any:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from minductor.runtime.artifact import CPP, LIBRARY, WRAPPER, Artifact
-from minductor.runtime.build import Build, BuildConfig, start_build, write_source
+from minductor.runtime.build import Build, BuildConfig, BuildError, start_build, write_source
 from minductor.runtime.cache import Cache
 from minductor.runtime.host import Host
 from minductor.runtime.launch import prepare
@@ -105,6 +105,20 @@ class Product:
         folder = self._artifact.folder
         assert folder is not None
         return load(self._artifact, folder)
+
+    def abandon(self) -> None:
+        """Nobody will call it: keep the entry if it is built, else stop the compiler."""
+        if self._done is not None or self._stage is None:
+            return
+        try:
+            if self.built() and self._build is not None:
+                self._build.wait()
+                library = (self._stage / LIBRARY).read_bytes()
+                self._artifact = self._cache.store(self._key, self._artifact, library)
+        except (BuildError, OSError):
+            pass
+        finally:
+            self.cancel()
 
     def cancel(self) -> None:
         """Stop the compiler and drop the sources."""

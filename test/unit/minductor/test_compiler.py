@@ -1,0 +1,70 @@
+"""The driver's parts that need no pass: the key's text, the target, where failures go."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch.fx import GraphModule
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from minductor.compiler import Compile, key_text
+from minductor.errors import CompileError, Unsupported
+from minductor.options import make_options
+from minductor.passes.manager import PassFailure
+from minductor.runtime.progress import Progress
+
+
+def compile_with(**options: object) -> Compile:
+    return Compile("inference", make_options(options), Progress("test", enabled=False))
+
+
+def graph(*tensors: torch.Tensor) -> GraphModule:
+    return make_fx(lambda *xs: [x + 1 for x in xs], tracing_mode="fake")(*tensors)
+
+
+def test_key_ignores_source_lines_only() -> None:
+    text = '%0 = aten.relu.default %x {origin = "relu model.py:12"} : f32\n%1 {origin = "add"}'
+    assert (
+        key_text(text) == '%0 = aten.relu.default %x {origin = "relu"} : f32\n%1 {origin = "add"}'
+    )
+
+
+def test_target_follows_the_device() -> None:
+    assert compile_with()._target(graph(torch.ones(2))) == "cpp"
+    assert compile_with(target="triton")._target(graph(torch.ones(2))) == "triton"
+
+
+def test_other_devices_are_left_alone() -> None:
+    with pytest.raises(Unsupported, match="the device 'meta'"):
+        compile_with()._target(graph(torch.ones(2, device="meta")))
+    with pytest.raises(Unsupported, match="several devices: cpu, meta"):
+        compile_with()._target(graph(torch.ones(2), torch.ones(2, device="meta")))
+
+
+def test_a_failed_pass_is_kept_with_its_replay(tmp_path: Path) -> None:
+    failure = PassFailure("loop-fuse", "loop-fuse{preset=seed}", ("loop-fuse",), "module {}", "no")
+    error = compile_with(dump_dir=str(tmp_path))._pass_error(failure)
+    assert isinstance(error, CompileError)
+    assert error.path is not None
+    assert error.path.is_relative_to(tmp_path)
+    assert "module {}" in error.path.read_text()
+    assert f"mini-opt {error.path} -p 'loop-fuse{{preset=seed}}'" in str(error)
+
+
+def test_stored_products_do_not_serve_logs_of_passes() -> None:
+    assert compile_with()._may_fetch()
+    assert compile_with(logs="aten,output_code")._may_fetch()
+    assert not compile_with(logs="fusion")._may_fetch()
+    assert not compile_with(cache=False)._may_fetch()
+
+
+def test_key_depends_on_options_of_passes_and_on_plans(tmp_path: Path) -> None:
+    plan = tmp_path / "plan"
+    keys: list[str] = []
+    for options in ({}, {"threads": 3}, {"preset": "seed"}, {"pipeline": "verify-stage"}):
+        keys.append(compile_with(**options)._key("text", "cpp"))
+    for text in ("one", "two"):
+        plan.write_text(text)
+        keys.append(compile_with(plan_in=str(plan))._key("text", "cpp"))
+    assert len(set(keys)) == len(keys)
+    assert compile_with(plan="a", strict=True)._key("text", "cpp") == keys[0]
