@@ -8,7 +8,7 @@ it whose arguments are tensors and numbers only, that one is called (it skips th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -69,12 +69,34 @@ def out_form(op: OpOverload) -> OpOverload | None:
     return None
 
 
-def bind(name: str) -> Callable[..., Any]:
+def bind(name: str, results: int = 1) -> Callable[..., Any]:
     """The op as a callable of its positional arguments, and its keyword-only ones by keyword.
 
-    Returns what the op returns: a tensor, a tuple, a list, a number.
+    It returns one value, or a tuple of `results` values: lists are spliced in, and results that
+    the op left undefined (None) are left out where the count says so.
     """
-    return resolve(name)._op
+    op = resolve(name)
+    function: Callable[..., Any] = op._op
+    returns = [str(r.type) for r in op._schema.returns]
+    if len(returns) == results and not any(r.startswith("List") for r in returns):
+        return function  # nothing to rearrange
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        values = _flat(function(*args, **keywords))
+        if len(values) != results:
+            values = [v for v in values if v is not None]
+        if len(values) != results:
+            raise ExternError(f"{name} gave {len(values)} results, not {results}")
+        return values[0] if results == 1 else tuple(values)
+
+    return call if results else function
+
+
+def _flat(value: Any) -> list[Any]:
+    if isinstance(value, list | tuple):
+        items: Sequence[Any] = value
+        return [leaf for item in items for leaf in _flat(item)]
+    return [value]
 
 
 def bind_into(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +25,7 @@ from minductor.runtime.artifact import LIBRARY, Artifact
 from minductor.runtime.checks import Layout, Number
 from minductor.runtime.launch import bind_kernel
 
+SEED = "minductor.seed"
 _guards: Any = import_module("torch._C._dynamo.guards")
 
 LayoutTuple = tuple[str, torch.dtype, str, tuple[Number, ...], tuple[Number, ...]]
@@ -66,6 +68,11 @@ class Host:
     seed = staticmethod(random.draw_seed)
     aligned = staticmethod(checks.aligned)
 
+    @staticmethod
+    def on(device: str) -> AbstractContextManager[None]:
+        """Make a numbered CUDA device the current one for a call."""
+        return torch.cuda.device(torch.device(device))
+
     @cached_property
     def library(self) -> ctypes.CDLL:
         """The loaded library of C++ kernels. Raises ImportError that names the file."""
@@ -93,9 +100,12 @@ class Host:
         """One of several kernels that compute the same: the first, which schedules prefer."""
         return candidates[0]
 
-    def extern(self, name: str) -> Callable[..., Any]:
-        """An op of torch, called with positional arguments and keyword-only ones."""
-        return externs.bind(name)
+    def extern(self, name: str, results: int = 1) -> Callable[..., Any]:
+        """An op of torch, called with positional arguments and keyword-only ones.
+
+        `minductor.seed` is ours: it draws the seed of the random kernels of one call.
+        """
+        return random.draw_seed if name == SEED else externs.bind(name, results)
 
     def extern_into(
         self,

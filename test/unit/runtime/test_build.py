@@ -43,7 +43,7 @@ def test_runs_in_the_background(tmp_path: Path) -> None:
     source = tmp_path / "k.cpp"
     source.write_text(GOOD)
     gate = tmp_path / "gate"
-    body = f'while [ ! -e {gate} ]; do sleep 0.01; done; touch {tmp_path / "k.so"}'
+    body = f"while [ ! -e {gate} ]; do sleep 0.01; done; touch {tmp_path / 'k.so'}"
     build = start_build(source, tmp_path / "k.so", BuildConfig(_script(tmp_path, body)))
     assert not build.done()
     gate.touch()

@@ -31,7 +31,7 @@ def test_arguments_in_schema_order_and_by_keyword() -> None:
     y = torch.rand(3, 4)
     add = externs.bind("aten.add.Tensor")
     assert torch.equal(add(x, y, alpha=3), torch.add(x, y, alpha=3))
-    values, indices = externs.bind("aten.sort.default")(x, 0, True)
+    values, indices = externs.bind("aten.sort.default", 2)(x, 0, True)
     assert torch.equal(values, x.sort(0, True).values)
     assert torch.equal(indices, x.sort(0, True).indices)
 
@@ -41,7 +41,9 @@ def test_custom_ops() -> None:
     def twice(x: torch.Tensor) -> torch.Tensor:
         return x * 2
 
-    assert torch.equal(externs.bind("minductor_test.twice.default")(torch.ones(2)), 2 * torch.ones(2))
+    assert torch.equal(
+        externs.bind("minductor_test.twice.default")(torch.ones(2)), 2 * torch.ones(2)
+    )
 
 
 def test_out_forms_are_found_by_schema() -> None:
@@ -74,7 +76,9 @@ def test_matrix_products_into_memory(dtype: torch.dtype) -> None:
 def test_fast_products_are_called_from_c() -> None:
     assert type(externs.bind_into("aten.mm.default", tensors=2)) is launcher().Out
     assert type(externs.bind_into("aten.addmm.default", tensors=3)) is launcher().Out
-    assert type(externs.bind_into("aten.mm.default", tensors=2, device="cuda")) is not launcher().Out
+    assert (
+        type(externs.bind_into("aten.mm.default", tensors=2, device="cuda")) is not launcher().Out
+    )
     assert type(externs.bind_into("aten.mm.default")) is not launcher().Out
 
 
@@ -101,6 +105,20 @@ def test_several_results_into_memory() -> None:
 def test_no_out_form() -> None:
     with pytest.raises(ExternError, match="no out= form"):
         externs.bind_into("aten.view.default")
+
+
+def test_lists_are_spliced_and_undefined_results_left_out() -> None:
+    x = torch.rand(4, 3)
+    first, second = externs.bind("aten.split.Tensor", 2)(x, 2)
+    assert torch.equal(first, x[:2])
+    assert torch.equal(second, x[2:])
+    assert torch.equal(externs.bind("aten.unbind.int", 1)(x[:1]), x[0])
+    backward = externs.bind("aten.native_layer_norm_backward.default", 1)
+    mean, rstd = x.mean(1, keepdim=True), torch.ones(4, 1)
+    dx = backward(x, x, [3], mean, rstd, None, None, [True, False, False])
+    assert dx.shape == x.shape
+    with pytest.raises(ExternError, match="gave 4 results, not 3"):
+        externs.bind("aten.split.Tensor", 3)(x, 1)
 
 
 def test_errors_inside_ops_surface() -> None:

@@ -158,9 +158,7 @@ def test_without_a_launcher(
         launch.launcher.cache_clear()
 
 
-def test_a_damaged_launcher_is_built_again(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_damaged_launcher_is_built_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MINDUCTOR_CACHE_DIR", str(tmp_path))
     launch.prepare.cache_clear()
     try:

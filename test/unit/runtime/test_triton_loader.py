@@ -1,4 +1,4 @@
-"""Triton kernels: the interpreter's path runs, the compiled path yields a cubin without a device."""
+"""Triton kernels: the interpreter runs them, the compiler yields a cubin without a device."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("triton")
 
-KERNELS = '''
+KERNELS = """
 import triton
 import triton.language as tl
 
@@ -36,7 +36,7 @@ LAUNCH = {
         "debug": True,
     }
 }
-'''
+"""
 INTERPRET = '''
 import sys, torch
 from minductor.runtime import loader

@@ -1,0 +1,1 @@
+"""Printer of the host program: `func.func @call` as Python source."""

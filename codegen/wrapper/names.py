@@ -1,0 +1,47 @@
+"""Python names for SSA values: from their name hints, unique and never a keyword."""
+
+from __future__ import annotations
+
+import keyword
+import re
+
+from xdsl.ir import SSAValue
+
+_BAD = re.compile(r"\W")
+_SYMBOL = re.compile(r"[su]\d+")
+
+
+class Names:
+    """Names of one text. Values that share memory and name (tied results) share an entry."""
+
+    def __init__(self, reserved: set[str]) -> None:
+        self._taken = set(reserved)
+        self._of: dict[SSAValue, str] = {}
+
+    def fresh(self, wanted: str) -> str:
+        """`wanted`, made an identifier and unique by a number."""
+        base = _BAD.sub("_", wanted) or "v"
+        if base[0].isdigit() or keyword.iskeyword(base) or _SYMBOL.fullmatch(base):
+            base = f"v_{base}"
+        name, n = base, 1
+        while name in self._taken:
+            name, n = f"{base}_{n}", n + 1
+        self._taken.add(name)
+        return name
+
+    def define(self, value: SSAValue) -> str:
+        """A new name for a value."""
+        name = self.fresh(value.name_hint or "v")
+        self._of[value] = name
+        return name
+
+    def share(self, value: SSAValue, name: str) -> None:
+        """`value` is what `name` holds already."""
+        self._of[value] = name
+
+    def __getitem__(self, value: SSAValue) -> str:
+        return self._of[value]
+
+    def values_named(self, name: str) -> list[SSAValue]:
+        """All values that `name` holds."""
+        return [v for v, n in self._of.items() if n == name]
