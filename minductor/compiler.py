@@ -15,6 +15,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch.fx import GraphModule
@@ -40,26 +41,46 @@ _SOURCE_LINE = re.compile(r'(origin = "[^" ]*) [^"]*"')
 _FAILED = "failed"
 
 
+@dataclass(frozen=True)
+class Frame:
+    """What stands around a module: tensors that its callable takes beside the graph's inputs, and
+    which of its results are the graph's outputs (None where an output is None)."""
+
+    constants: tuple[Any, ...] = ()
+    outputs: tuple[int | None, ...] = ()
+
+    def around(self, call: loader.Boxed) -> loader.Boxed:
+        """`call` as a callable of the graph's inputs and outputs."""
+        constants, outputs = self.constants, self.outputs
+        if not constants and outputs == tuple(range(len(outputs))):
+            return call
+
+        def run(args: list[Any]) -> list[Any]:
+            args.extend(constants)
+            results = call(args)
+            return [None if one is None else results[one] for one in outputs]
+
+        run._boxed_call = True  # pyright: ignore[reportFunctionMemberAccess]
+        return run
+
+
 @dataclass
 class Outcome:
     """What a compile gave: a callable from the cache, or a product whose C++ compiler runs."""
 
     report: Report
+    frame: Frame
     call: loader.Boxed | None = None
     product: loader.Product | None = None
 
-    @property
-    def cached(self) -> bool:
-        """Whether the cache had the product."""
-        return self.product is None
-
     def finish(self) -> loader.Boxed:
         """The callable; waits for the C++ compiler. Raises CompileError."""
-        if self.call is None:
+        call = self.call
+        if call is None:
             assert self.product is not None
             with _stage("build"):
-                self.call = self.product.finish()
-        return self.call
+                call = self.product.finish()
+        return self.frame.around(call)
 
 
 @dataclass
@@ -81,7 +102,7 @@ class Compile:
         """
         self.progress.stage("import")
         with _stage("import"):
-            module = self._import(gm)
+            module, frame = self._import(gm)
         text = module_text(module)
         self.logs.log("aten", text)
         target = self._target(gm)
@@ -92,11 +113,11 @@ class Compile:
                 found = loader.fetch(cache, key)
             if found is not None:
                 artifact, call = found
-                return Outcome(dict(artifact.meta["report"]), call)
+                return Outcome(dict(artifact.meta["report"]), frame, call)
         artifact = self.lower(module, target, text)
         report: Report = dict(artifact.meta["report"])
         with _stage("build"):
-            return Outcome(report, product=loader.Product(key, artifact, cache))
+            return Outcome(report, frame, product=loader.Product(key, artifact, cache))
 
     def lower(self, module: ModuleOp, target: str, text: str | None = None) -> Artifact:
         """Runs the pipeline on an `aten` module and emits everything. Raises CompileError."""
@@ -112,10 +133,11 @@ class Compile:
         self.progress.stage("emit")
         return self._emit(module, target)
 
-    def _import(self, gm: GraphModule) -> ModuleOp:
+    def _import(self, gm: GraphModule) -> tuple[ModuleOp, Frame]:
         from minductor.lowering.fx_to_aten import import_graph
 
-        return import_graph(gm, self.kind)
+        found = import_graph(gm, self.kind)
+        return found.module, Frame(tuple(found.constants), tuple(found.outputs))
 
     def _emit(self, module: ModuleOp, target: str) -> Artifact:
         from minductor.codegen.cpp.module import emit_cpp

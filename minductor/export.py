@@ -44,7 +44,7 @@ def export_aten(
         from minductor.lowering.fx_to_aten import import_graph
 
         with unset_fake_temporarily():
-            texts[kind] = module_text(import_graph(graph, kind)) + "\n"
+            texts[kind] = module_text(import_graph(graph, kind).module) + "\n"
         return graph
 
     def backend(gm: GraphModule, given: Sequence[Any]) -> Any:

@@ -7,7 +7,7 @@ import torch
 from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from minductor.compiler import Compile, key_text
+from minductor.compiler import Compile, Frame, key_text
 from minductor.errors import CompileError, Unsupported
 from minductor.options import make_options
 from minductor.passes.manager import PassFailure
@@ -68,3 +68,16 @@ def test_key_depends_on_options_of_passes_and_on_plans(tmp_path: Path) -> None:
         keys.append(compile_with(plan_in=str(plan))._key("text", "cpp"))
     assert len(set(keys)) == len(keys)
     assert compile_with(plan="a", strict=True)._key("text", "cpp") == keys[0]
+
+
+def test_frame_adds_constants_and_missing_outputs() -> None:
+    def call(args: list[object]) -> list[object]:
+        taken = list(args)
+        args.clear()
+        return taken
+
+    assert Frame((), (0, 1)).around(call) is call
+    run = Frame(("c",), (2, None, 0)).around(call)
+    args: list[object] = ["a", "b"]
+    assert run(args) == ["c", None, "a"]
+    assert args == []
