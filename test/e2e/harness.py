@@ -50,12 +50,13 @@ def compiled(
     fullgraph: bool = True,
     options: dict[str, Any] | None = None,
 ) -> Compiled:
-    """`fn` through the backend under test. Options reach minductor only; its reports are kept."""
+    """`fn` through the backend under test. Options reach minductor only; its reports are kept, and a
+    graph that it leaves to eager is an error."""
     inner = lookup_backend(BACKEND)
     result = Compiled(fn)
     keywords: dict[str, Any] = {}
     if BACKEND == "minductor":
-        keywords["options"] = {"report": result.reports.append, **(options or {})}
+        keywords["options"] = {"report": result.reports.append, "strict": True, **(options or {})}
 
     def counted(gm: torch.fx.GraphModule, inputs: list[Any]) -> Callable[..., Any]:
         result.graphs.append(gm)
