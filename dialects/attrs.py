@@ -57,7 +57,7 @@ class ExprAttr(InternedData, Data[Expr]):
 
 
 class Domain(NamedTuple):
-    """An iteration domain: extents of parallel, reduce and scan variables, numbered d0.. in order."""
+    """An iteration domain: extents of parallel, reduce, scan variables, numbered d0.. in order."""
 
     parallel: tuple[Expr, ...] = ()
     reduce: tuple[Expr, ...] = ()

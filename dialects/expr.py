@@ -71,7 +71,7 @@ def _term_key(mono: Mono) -> Key:
 
 
 class Expr:
-    """An interned polynomial; `terms` is an ordered tuple of (atoms with repetition, coefficient)."""
+    """An interned polynomial; `terms`: ordered (atoms with repetition, coefficient) pairs."""
 
     __slots__ = ("_text", "key", "terms")
     terms: tuple[tuple[Mono, int], ...]
@@ -106,7 +106,7 @@ class Expr:
     def __reduce__(self) -> tuple[object, ...]:
         return (_from_terms, (self.terms,))
 
-    # -- questions ------------------------------------------------------------------------------
+    # -- questions -------------------------------------------------------------------------------
     @property
     def as_int(self) -> int | None:
         """The value of a constant expression, else None."""
@@ -143,7 +143,7 @@ class Expr:
         return sorted(seen, key=lambda a: a.key)
 
     def coeff(self, atom: Atom) -> Expr:
-        """The factor of `atom` in the terms linear in it (occurrences inside functions not seen)."""
+        """The factor of `atom` in the terms linear in it (functions are not looked into)."""
         out: dict[Mono, int] = {}
         for mono, c in self.terms:
             if mono.count(atom) == 1:
@@ -160,7 +160,7 @@ class Expr:
                     return False
         return True
 
-    # -- arithmetic -----------------------------------------------------------------------------
+    # -- arithmetic ------------------------------------------------------------------------------
     def __add__(self, other: ExprLike) -> Expr:
         other = Expr.of(other)
         if not other.terms:
@@ -194,7 +194,7 @@ class Expr:
 
     __rmul__ = __mul__
 
-    # -- substitution and evaluation --------------------------------------------------------------
+    # -- substitution and evaluation -------------------------------------------------------------
     def subs(self, env: Mapping[Atom, ExprLike]) -> Expr:
         """Simultaneous substitution of variables by expressions."""
         if not env:
@@ -214,7 +214,7 @@ class Expr:
             total += c
         return total
 
-    # -- text -------------------------------------------------------------------------------------
+    # -- text ------------------------------------------------------------------------------------
     def __str__(self) -> str:
         if self._text is None:
             self._text = render(self, str_atom)

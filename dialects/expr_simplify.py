@@ -61,7 +61,7 @@ class Ranges:
             return (ex.ZERO, atom.args[1] - 1)
         return (None, None)
 
-    # -- integer intervals ------------------------------------------------------------------------
+    # -- integer intervals -----------------------------------------------------------------------
     def interval(self, e: Expr) -> tuple[int | None, int | None]:
         """Integer bounds of an expression, None for unbounded."""
         lo: int | None = 0
@@ -131,7 +131,7 @@ class Ranges:
             return lo, xhi // ylo
         return lo, -1 if yhi is None else xhi // max(1, yhi)
 
-    # -- proofs -----------------------------------------------------------------------------------
+    # -- proofs ----------------------------------------------------------------------------------
     def nonneg(self, e: Expr) -> bool:
         """True if e >= 0 is proved for all values in the ranges."""
         found = self._nonneg.get(e)
@@ -222,7 +222,7 @@ class Ranges:
                 return False
         return True
 
-    # -- simplification ---------------------------------------------------------------------------
+    # -- simplification --------------------------------------------------------------------------
     def simplify(self, e: Expr) -> Expr:
         """The normal form of e under these ranges (memoised)."""
         found = self._memo.get(e)
@@ -290,7 +290,7 @@ class Ranges:
         return ex.mod(x, n)
 
     def _split_by_divisor(self, r: Expr, n: Expr) -> tuple[Expr, int, Expr] | None:
-        """r = g*high + low with 0 <= low < g and g dividing the constant n; None if there is none."""
+        """r = g*high + low, 0 <= low < g, g divides the constant n; None if there is none."""
         ni = n.as_int
         if ni is None:
             return None

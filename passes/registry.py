@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 PASSES: dict[str, str] = {
     # aten
     # lowerings
+    "loop-to-kernel": "minductor.lowering.loop_to_kernel.convert:LoopToKernelPass",
     # loop
     # kernel
     # any level

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from minductor.dialects.aten.ops import AtenOp, CustomOp, known_op, op_class
-from minductor.dialects.aten.special import SPECIAL_OPS, ConstantOp, PyOp, ScalarOp
+from minductor.dialects.aten.special import SPECIAL_OPS, AssertOp, ConstantOp, PyOp, ScalarOp
 from minductor.dialects.aten.traits import (
     Elementwise,
     Mutates,
@@ -46,6 +46,7 @@ ATEN = Dialect(
 
 __all__ = [
     "ATEN",
+    "AssertOp",
     "AtenOp",
     "ConstantOp",
     "CustomOp",

@@ -28,9 +28,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from minductor.dialects.aten.schema import Arg
 from minductor.dialects.aten.text import optional_operand
+from minductor.dialects.aten.traits import Ordered
 from minductor.dialects.aten.values import parse_value, print_value, to_attr
 from minductor.dialects.attrs import ExprAttr
 from minductor.dialects.expr import Expr
+from minductor.dialects.expr_text import parse_expr
 from minductor.dialects.pyattrs import to_python
 from minductor.dialects.types import FloatType, IntType, TensorType
 
@@ -211,4 +213,42 @@ class ConstantOp(ConstantText, IRDLOperation):
         return to_python(self.values)
 
 
-SPECIAL_OPS: tuple[type[Operation], ...] = (ScalarOp, PyOp, ConstantOp)
+class AssertText(Operation):
+    """`aten.assert u0 - 2, "message"`."""
+
+    def print(self, printer: Printer) -> None:
+        expr, message = self.properties["expr"], self.properties["message"]
+        assert isinstance(expr, ExprAttr)
+        printer.print_string(f" {expr.data}, ")
+        printer.print_attribute(message)
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        expr = ExprAttr(parse_expr(parser))
+        parser.parse_punctuation(",")
+        message = StringAttr(parser.parse_str_literal())
+        return cls.create(
+            properties={"expr": expr, "message": message},
+            attributes=parser.parse_optional_attr_dict(),
+        )
+
+
+@irdl_op_definition
+class AssertOp(AssertText, IRDLOperation):
+    """`aten.assert e, "message"`: at run time e >= 0, else a RuntimeError with the message."""
+
+    name = "aten.assert"
+    expr = prop_def(ExprAttr)
+    message = prop_def(StringAttr)
+    traits = traits_def(Ordered())
+
+    @staticmethod
+    def of(e: Expr, message: str) -> AssertOp:
+        """A check of sizes."""
+        return AssertOp.create(
+            properties={"expr": ExprAttr(e), "message": StringAttr(message)}
+        )
+
+
+SPECIAL_OPS: tuple[type[Operation], ...] = (ScalarOp, PyOp, ConstantOp, AssertOp)

@@ -204,7 +204,7 @@ class ReduceOp(LoopText, ReduceVerify, IRDLOperation):
 
 @irdl_op_definition
 class ScanOp(LoopText, LoopVerify, IRDLOperation):
-    """`scan d1 : n <S> [add] { yield %v } do (%p : f32) {..}`: the second region sees the prefix."""
+    """`scan d1 : n <S> [add] { yield %v } do (%p : f32) {..}`: the second sees the prefix."""
 
     name = "kernel.scan"
     var = prop_def(VarAttr)

@@ -45,7 +45,7 @@ def symbol_ranges(op: Operation) -> Ranges:
 
 
 def is_cover(index: Sequence[Expr], sizes: Sequence[Expr], domain: Domain) -> bool:
-    """True if the map from the domain's stored variables to the index is proved one-to-one and onto.
+    """True if the map from the domain's stored variables to the index is one-to-one and onto.
 
     The row-major flat index must be a mixed-radix number of the variables: sorted by coefficient,
     each coefficient is the product of the extents below it.
@@ -100,7 +100,7 @@ class NestVerify(Operation):
 
 
 class _BodyChecker:
-    """One walk over a nest's body: ranges of indices, coverage, what varies with reduce variables."""
+    """One walk over a body: ranges of indices, coverage, what varies with reduce variables."""
 
     def __init__(self, nest: NestVerify, domain: Domain):
         self.nest = nest

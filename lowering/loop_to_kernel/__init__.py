@@ -1,0 +1,1 @@
+"""From fused groups to kernels and a host program."""
