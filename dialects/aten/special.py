@@ -246,9 +246,7 @@ class AssertOp(AssertText, IRDLOperation):
     @staticmethod
     def of(e: Expr, message: str) -> AssertOp:
         """A check of sizes."""
-        return AssertOp.create(
-            properties={"expr": ExprAttr(e), "message": StringAttr(message)}
-        )
+        return AssertOp.create(properties={"expr": ExprAttr(e), "message": StringAttr(message)})
 
 
 SPECIAL_OPS: tuple[type[Operation], ...] = (ScalarOp, PyOp, ConstantOp, AssertOp)

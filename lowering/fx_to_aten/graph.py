@@ -1,0 +1,355 @@
+"""One `aten` op per FX node: from a graph of AOTAutograd or torch.export to a module.
+
+    %relu : f32[4] = torch.ops.aten.relu.default(%arg0_1)
+    -->
+    %relu = aten.relu.default(%arg0_1) {origin = "relu model.py:12"} : !aten.t<f32[4]>
+
+Only metadata is read (`meta["val"]`); nothing is computed on tensors. Nodes on sizes become index
+expressions, `getitem` picks a result, constants become `aten.constant` or arguments.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch._ops import HigherOrderOperator, OpOverload
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from minductor.dialects.aten.ops import AtenOp
+from minductor.dialects.aten.special import AssertOp, ConstantOp, PyOp, ScalarOp
+from minductor.dialects.aten.verify import bound_symbols, type_symbols
+from minductor.dialects.expr import Expr
+from minductor.dialects.types import AbsentType, IntType
+from minductor.lowering.fx_to_aten.arguments import Binder, schema_of
+from minductor.lowering.fx_to_aten.errors import ImportRefused
+from minductor.lowering.fx_to_aten.meta import TypeTable, location, origin
+from minductor.lowering.fx_to_aten.symbols import SymbolTable
+
+INLINE_ELEMENTS = 16
+"""Constants of at most so many elements stand in the text; larger ones become arguments."""
+
+PYTHON: dict[Any, str] = {
+    operator.add: "add",
+    operator.sub: "sub",
+    operator.mul: "mul",
+    operator.truediv: "truediv",
+    operator.floordiv: "floordiv",
+    operator.mod: "mod",
+    operator.neg: "neg",
+    operator.pow: "pow",
+    operator.abs: "abs",
+    torch.sym_float: "float",
+    torch.sym_max: "max",
+    torch.sym_min: "min",
+}
+"""Functions on Python numbers whose result is a run-time float."""
+
+DROPPED = frozenset(
+    {
+        "sym_constrain_range",
+        "sym_constrain_range_for_size",
+        "_assert_tensor_metadata",
+    }
+)
+"""Checks that the ShapeEnv has turned into facts on symbols, or that hold by the types."""
+
+RENAMED = {
+    "aten._conj.default": "aten._conj_physical.default",
+    "aten._neg_view.default": "aten.neg.default",
+}
+"""Lazy views that no tensor type can say, and the op that gives the same values."""
+
+
+@dataclass(frozen=True)
+class ArgInfo:
+    """An argument of the imported function.
+
+    name: FX name, or of the constant; desc: AOTAutograd's description, or None; constant: index in
+    `Imported.constants` for a lifted constant.
+    """
+
+    name: str
+    type: Attribute
+    desc: Any = None
+    constant: int | None = None
+
+
+@dataclass
+class Imported:
+    """A graph as a module.
+
+    constants: tensors that the caller appends to the arguments of each call. outputs: for each
+    output of the graph, the number of the function's result, or None where the graph gives None.
+    """
+
+    module: ModuleOp
+    args: list[ArgInfo]
+    constants: list[torch.Tensor] = field(default_factory=list[torch.Tensor])
+    outputs: list[int | None] = field(default_factory=list["int | None"])
+
+
+def import_graph(gm: torch.fx.GraphModule, name: str = "forward") -> Imported:
+    """The module of an FX graph. ImportRefused if something in it has no `aten` form."""
+    return GraphImporter(gm, name).run()
+
+
+class GraphImporter:
+    """Walks a graph once; `env` maps nodes to values, expressions or lists of them."""
+
+    def __init__(self, gm: torch.fx.GraphModule, name: str) -> None:
+        self.gm = gm
+        self.name = name
+        self.symbols = SymbolTable(_shape_env(gm))
+        self.types = TypeTable(self.symbols)
+        self.block = Block()
+        self.env: dict[torch.fx.Node, Any] = {}
+        self.args: list[ArgInfo] = []
+        self.constants: list[torch.Tensor] = []
+        self.outputs: list[int | None] = []
+        self.binder = Binder(self.env, self.symbols, self.scalar)
+        self._scalars: dict[tuple[str, Any], SSAValue] = {}
+
+    def run(self) -> Imported:
+        """Import the graph."""
+        handlers: dict[str, Callable[[torch.fx.Node], None]] = {
+            "placeholder": self._placeholder,
+            "get_attr": self._get_attr,
+            "call_function": self._call,
+            "output": self._output,
+        }
+        for node in self.gm.graph.nodes:
+            handler = handlers.get(node.op)
+            if handler is None:
+                raise ImportRefused(f"a node of kind {node.op}", node.name)
+            try:
+                handler(node)
+            except ImportRefused as refusal:
+                raise ImportRefused(refusal.reason, refusal.node or node.name) from None
+        self._check_bound()
+        last = self.block.last_op
+        results = [v.type for v in last.operands] if last is not None else []
+        inputs = [a.type for a in self.block.args]
+        func = FuncOp(self.name, (inputs, results), Region(self.block))
+        symbols = self.symbols.symbols_attr()
+        if symbols is not None:
+            func.attributes["symbols"] = symbols
+        return Imported(ModuleOp([func]), self.args, self.constants, self.outputs)
+
+    # -- values -----------------------------------------------------------------------------------
+    def _add(self, op: Operation, node: torch.fx.Node) -> Operation:
+        op.location = location(node)
+        self.block.add_op(op)
+        return op
+
+    def scalar(self, value: Any) -> SSAValue:
+        """A Python number or an expression as an operand; one op for equal ones."""
+        key = (type(value).__name__, value if isinstance(value, Expr) else repr(value))
+        found = self._scalars.get(key)
+        if found is None:
+            op = ScalarOp.of(value)
+            self.block.add_op(op)
+            found = self._scalars[key] = op.results[0]
+        return found
+
+    def _new_arg(self, type_: Attribute, info: ArgInfo) -> SSAValue:
+        arg = self.block.insert_arg(type_, len(self.block.args))
+        arg.name_hint = _hint(info.name)
+        self.args.append(info)
+        return arg
+
+    # -- nodes ------------------------------------------------------------------------------------
+    def _placeholder(self, node: torch.fx.Node) -> None:
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor) and (value.is_conj() or value.is_neg()):
+            raise ImportRefused("an input that is a lazily conjugated or negated view")
+        type_ = self.types.of(value)
+        arg = self._new_arg(type_, ArgInfo(node.name, type_, node.meta.get("desc")))
+        self.env[node] = arg
+        if isinstance(type_, IntType):
+            self.env[node] = type_.data
+            self._scalars.setdefault(("Expr", type_.data), arg)
+        elif isinstance(type_, AbsentType):
+            self.env[node] = None
+
+    def _get_attr(self, node: torch.fx.Node) -> None:
+        value: Any = self.gm
+        for part in str(node.target).split("."):
+            value = getattr(value, part)
+        if isinstance(value, torch.fx.GraphModule):
+            self.env[node] = value
+            return
+        if not isinstance(value, torch.Tensor):
+            raise ImportRefused(f"a constant of type {type(value).__name__}")
+        if isinstance(value, torch._subclasses.FakeTensor):
+            raise ImportRefused("a constant whose content is not known")
+        type_ = self.types.tensor(value)
+        numbers = small_content(value)
+        if numbers is not None:
+            op = self._add(ConstantOp.of(numbers, type_), node)
+            op.results[0].name_hint = _hint(node.name)
+            self.env[node] = op.results[0]
+            return
+        info = ArgInfo(node.name, type_, constant=len(self.constants))
+        self.constants.append(value)
+        self.env[node] = self._new_arg(type_, info)
+
+    def _call(self, node: torch.fx.Node) -> None:
+        target = node.target
+        value = node.meta.get("val")
+        if target is operator.getitem:
+            self._getitem(node)
+        elif isinstance(target, OpOverload) and target._opname == "_assert_scalar":
+            self._assert(node)
+        elif isinstance(value, int | torch.SymInt) and not isinstance(value, bool):
+            self._known_int(node, value)
+        elif isinstance(target, OpOverload):
+            if target._opname not in DROPPED:
+                self._operator(node, target)
+        elif isinstance(value, float | torch.SymFloat):
+            self._python(node)
+        elif isinstance(value, bool | torch.SymBool):
+            self.env[node] = value
+        elif isinstance(target, HigherOrderOperator):
+            raise ImportRefused(f"the higher-order op `{target.name()}` has no aten form yet")
+        else:
+            raise ImportRefused(f"the function `{getattr(target, '__name__', target)}`")
+
+    def _known_int(self, node: torch.fx.Node, value: Any) -> None:
+        """A size: an expression; an op only where it brings a new symbol (`item`)."""
+        e = self.symbols.size(value)
+        self.env[node] = e
+        target = node.target
+        if not isinstance(target, OpOverload) or not node.meta.get("unbacked_bindings"):
+            return
+        op = self._operator(node, target)
+        self.env[node] = e
+        self._scalars.setdefault(("Expr", e), op.results[0])
+
+    def _getitem(self, node: torch.fx.Node) -> None:
+        source, index = node.args
+        assert isinstance(source, torch.fx.Node)
+        items = self.env[source]
+        if not isinstance(items, list):
+            raise ImportRefused("getitem of a value that is not a tuple")
+        picked = items[index]
+        self.env[node] = picked
+        if isinstance(picked, SSAValue):
+            picked.name_hint = _hint(node.name)
+
+    def _assert(self, node: torch.fx.Node) -> None:
+        condition = node.args[0]
+        message = str(node.args[1]) if len(node.args) > 1 else "assertion failed"
+        value = self.env.get(condition) if isinstance(condition, torch.fx.Node) else condition
+        if isinstance(value, bool | int):
+            return
+        expr = value.node.expr if isinstance(value, torch.SymBool) else None
+        forms = None if expr is None else self.symbols.nonneg_form(expr)
+        if forms is None:
+            raise ImportRefused(f"an assertion on sizes, `{expr}`, that is not an inequality")
+        for e in forms:
+            if (e.as_int or 0) < 0 or e.as_int is None:
+                self._add(AssertOp.of(e, message), node)
+
+    def _python(self, node: torch.fx.Node) -> None:
+        function = PYTHON.get(node.target) or _math_name(node.target)
+        if function is None:
+            raise ImportRefused(f"the Python function `{node.target}` on run-time numbers")
+        operands: list[SSAValue] = []
+        for arg in node.args:
+            value = self.binder.value(arg)
+            operands.append(value if isinstance(value, SSAValue) else self.scalar(value))
+        op = self._add(PyOp.of(function, operands), node)
+        op.results[0].name_hint = _hint(node.name)
+        self.env[node] = op.results[0]
+
+    def _operator(self, node: torch.fx.Node, target: OpOverload) -> Operation:
+        renamed = RENAMED.get(str(target))
+        schema, custom = schema_of(str(target) if renamed is None else renamed, target)
+        args = self.binder.bind(node, schema)
+        value = node.meta.get("val")
+        values: Sequence[Any] = value if isinstance(value, list | tuple) else [value]
+        if not schema.returns:
+            values = []
+        types = [self.types.of(v) for v in values]
+        text = origin(node, schema.packet)
+        op = AtenOp.make(schema.overload, args, types, text, schema.text if custom else None)
+        self._add(op, node)
+        results = list(op.results)
+        for i, result in enumerate(results):
+            result.name_hint = _hint(node.name if len(results) == 1 else f"{node.name}_{i}")
+        picked = [_env_value(r) for r in results]
+        many = isinstance(value, list | tuple)
+        self.env[node] = picked if many else picked[0] if picked else None
+        return op
+
+    def _output(self, node: torch.fx.Node) -> None:
+        outs: Any = node.args[0]
+        results: list[SSAValue] = []
+        for out in outs if isinstance(outs, list | tuple) else [outs]:
+            value = self.binder.value(out)
+            if value is None:
+                self.outputs.append(None)
+                continue
+            if not isinstance(value, SSAValue):
+                value = self.scalar(value)
+            self.outputs.append(len(results))
+            results.append(value)
+        self.block.add_op(ReturnOp(*results))
+
+    def _check_bound(self) -> None:
+        """Every symbol has an argument or an op that gives its value."""
+        bound = {a for arg in self.block.args for a in bound_symbols(arg.type)}
+        for op in self.block.ops:
+            for result in op.results:
+                bound.update(bound_symbols(result.type))
+                for atom in type_symbols(result.type):
+                    if atom not in bound:
+                        raise ImportRefused(f"no argument gives the size symbol {atom!r}")
+
+
+def small_content(value: torch.Tensor) -> list[Any] | None:
+    """The elements of a small constant in row-major order, or None when it is not small."""
+    if value.numel() > INLINE_ELEMENTS or (value.dtype.itemsize == 1 and value.is_floating_point()):
+        return None
+    if value.is_quantized or value.device.type != "cpu":
+        return None
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes(), torch.no_grad():
+        return value.detach().reshape(-1).tolist()
+
+
+def _env_value(value: SSAValue) -> Any:
+    if isinstance(value.type, IntType):
+        return value.type.data
+    return None if isinstance(value.type, AbsentType) else value
+
+
+def _math_name(target: Any) -> str | None:
+    """`math.floor`, `torch._sym_acos`, ...: the name when `aten.py` has it."""
+    from minductor.dialects.aten.special import PY_FUNCTIONS
+
+    name = getattr(target, "__name__", "").removeprefix("_sym_").removeprefix("sym_")
+    return name if name in PY_FUNCTIONS else None
+
+
+def _hint(name: str) -> str:
+    """A name that the printer takes; FX names are identifiers, so only digits need a letter."""
+    return f"_{name}" if name[:1].isdigit() else name
+
+
+def _shape_env(gm: torch.fx.GraphModule) -> Any:
+    for node in gm.graph.nodes:
+        value = node.meta.get("val")
+        mode = getattr(value, "fake_mode", None)
+        if mode is not None:
+            return mode.shape_env
+        if isinstance(value, torch.SymInt | torch.SymFloat):
+            return value.node.shape_env
+    return None
