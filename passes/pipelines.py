@@ -22,7 +22,7 @@ from minductor.passes.registry import load_pass, nearest, pass_names
 ATEN: tuple[str, ...] = ()
 """`aten` to `aten`."""
 
-LOOP: tuple[str, ...] = ()
+LOOP: tuple[str, ...] = ("aten-to-loop",)
 """`aten` to fused `loop`."""
 
 KERNEL_CPU: tuple[str, ...] = ()

@@ -15,9 +15,14 @@ from xdsl.passes import ModulePass
 PASSES: dict[str, str] = {
     # aten
     # lowerings
+    "aten-to-loop": "minductor.lowering.aten_to_loop.convert:AtenToLoopPass",
     "loop-to-kernel": "minductor.lowering.loop_to_kernel.convert:LoopToKernelPass",
     # loop
     # kernel
+    "kernel-predicate": "minductor.passes.kernel.predicate:KernelPredicatePass",
+    "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",
+    "kernel-threads": "minductor.passes.kernel.threads:KernelThreadsPass",
+    "kernel-memory": "minductor.passes.kernel.memory:KernelMemoryPass",
     # any level
     "verify-stage": "minductor.passes.verify_stage:VerifyStagePass",
 }

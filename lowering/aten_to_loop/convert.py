@@ -29,18 +29,18 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import Pure
 
 from minductor.dialects import expr as ex
-from minductor.dialects.aten import AtenOp
-from minductor.dialects.aten.traits import Random
-from minductor.dialects.attrs import SymbolsAttr
+from minductor.dialects.aten import AtenOp, ConstantOp, PyOp, Random, ScalarOp
+from minductor.dialects.attrs import Origin, SymbolsAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.loop.ops import CommitOp
 from minductor.dialects.types import FloatType, IntType, TensorType
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.extern import extern_call
-from minductor.lowering.aten_to_loop.function import FunctionLowering, origin_of
+from minductor.lowering.aten_to_loop.function import FunctionLowering
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 from minductor.lowering.aten_to_loop.registry import Declined, lowering_of
+from minductor.lowering.aten_to_loop.special import special_value
 from minductor.lowering.aten_to_loop.support import as_dtype
 from minductor.passes.base import MiniPass
 from minductor.passes.remarks import RemarkSink, sink_of
@@ -114,8 +114,10 @@ class _Converter:
         if isinstance(op, ReturnOp):
             self._return(op)
         elif isinstance(op, AtenOp):
-            self.fn.origins = (origin_of(op),)
+            self.fn.origins = (Origin(*op.origin),)
             self._aten(op)
+        elif isinstance(op, ScalarOp | PyOp | ConstantOp):
+            self.fn.env[op.results[0]] = special_value(self.fn, op)
         else:
             raise ValueError(f"`{op.name}` in a function of aten ops: aten-to-loop has no rule")
 
@@ -215,11 +217,10 @@ class _Converter:
         outs: list[SSAValue] = []
         for value in op.operands:
             found = fn.env[value]
-            if isinstance(found, Expr):
-                outs.append(fn.int_value(found))
-                continue
-            raw = fn.raw_number(found)
-            outs.append(raw if raw is not None else self._result(found, value))
+            if isinstance(found, Ref) and not found.wrapped:
+                outs.append(self._result(found, value))
+            else:
+                outs.append(fn.number_value(found))
         commits = [
             (self._new_value(ref, arg), arg)
             for arg, ref in self.commits.items()

@@ -23,7 +23,7 @@ from minductor.dialects.attrs import IndexAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.loop.ops import ExternOp
 from minductor.dialects.pyattrs import ArgAttr, NoneAttr, from_python
-from minductor.dialects.types import IntType, TensorType
+from minductor.dialects.types import AbsentType, IntType, TensorType
 from minductor.lowering.aten_to_loop.function import FunctionLowering, origins_attr
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 
@@ -56,6 +56,8 @@ def result_of(fn: FunctionLowering, value: SSAValue) -> Result:
     """What the environment holds for a result of an extern call."""
     if isinstance(value.type, TensorType):
         return Ref.of(value)
+    if isinstance(value.type, AbsentType):
+        return None
     if isinstance(value.type, IntType):
         fn.bind_int(value.type.data, value)
         return value.type.data
@@ -71,7 +73,7 @@ class _Packer:
 
     def operand(self, ref: Ref) -> ArgAttr:
         """The argument that stands for a tensor."""
-        value = self.fn.raw_number(ref) or self.fn.pointer(ref)
+        value = self.fn.number_value(ref) if ref.wrapped else self.fn.pointer(ref)
         if value not in self.operands:
             self.operands.append(value)
         return ArgAttr(self.operands.index(value))

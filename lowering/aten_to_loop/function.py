@@ -10,19 +10,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from xdsl.dialects.builtin import LocationAttr, StringAttr, UnitAttr, UnknownLoc
+from xdsl.dialects.builtin import LocationAttr, UnitAttr, UnknownLoc
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import Pure
 
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import ExprAttr, Origin, OriginsAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.loop.ops import ExternOp, NestOp, ViewOp
-from minductor.dialects.pyattrs import ArgAttr, DeviceAttr, DTypeAttr
-from minductor.dialects.types import IntType, TensorType
+from minductor.dialects.pyattrs import ArgAttr, DeviceAttr, DTypeAttr, from_python
+from minductor.dialects.types import FloatType, IntType, TensorType
 from minductor.lowering.aten_to_loop.nest_builder import NestBuilder
-from minductor.lowering.aten_to_loop.refs import Ref
+from minductor.lowering.aten_to_loop.refs import Number, Ref
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -32,6 +31,12 @@ SEED = "minductor.seed"
 SIZE = "minductor.size"
 """Extern that gives the value of an index expression as a Python int."""
 
+NUMBER = "minductor.number"
+"""Extern that gives its argument, a Python number."""
+
+CONSTANT = "minductor.constant"
+"""Extern that gives a tensor with the elements `args[0]`, in row-major order."""
+
 
 class FunctionLowering:
     """One function on its way to `loop`. `ranges` knows its size symbols."""
@@ -39,7 +44,7 @@ class FunctionLowering:
     def __init__(self, block: Block, ranges: Ranges):
         self.block = block
         self.ranges = ranges
-        self.env: dict[SSAValue, Ref | Expr] = {}
+        self.env: dict[SSAValue, Ref | Expr | Number] = {}
         self.origins: tuple[Origin, ...] = ()
         self.location: LocationAttr = UnknownLoc()
         self._seeds: dict[str, SSAValue] = {}
@@ -72,10 +77,7 @@ class FunctionLowering:
                 [TensorType.make("i64", [1], device=device)],
                 {"random": UnitAttr(), "ordered": UnitAttr()},
             )
-            found = self.emit(op).results[0]
-            found.name_hint = "seed"
-            self._buffers -= 1
-            self._seeds[device] = found
+            found = self._seeds[device] = self._plain(op, "seed")
         return found
 
     def stream(self) -> int:
@@ -142,9 +144,28 @@ class FunctionLowering:
         self._numbers[base] = value
         return replace(Ref.of(base), wrapped=True)
 
-    def raw_number(self, ref: Ref) -> SSAValue | None:
-        """The Python number that a 0-d tensor was made of, for an extern call; else None."""
-        return self._numbers.get(ref.base) if ref.wrapped else None
+    def number_value(self, value: Ref | Expr | Number) -> SSAValue:
+        """A Python number as a value of `!aten.float` or `!aten.int<e>`: for an extern call, a
+        function result. A `wrapped` 0-d tensor gives its element."""
+        if isinstance(value, Expr):
+            return self.int_value(value)
+        if not isinstance(value, Ref):
+            call = ExternOp.of(NUMBER, [], [from_python(value)], {}, [FloatType(None)])
+            return self._plain(call, "number")
+        found = self._numbers.get(value.base)
+        if found is None:
+            item = ExternOp.of(
+                "aten.item.default", [value.base], [ArgAttr(0)], {}, [FloatType(None)]
+            )
+            found = self._numbers[value.base] = self._plain(item, "number")
+        return found
+
+    def _plain(self, op: ExternOp, name: str) -> SSAValue:
+        """Emit a call whose result is no buffer."""
+        result = self.emit(op).results[0]
+        self._buffers -= 1
+        result.name_hint = name
+        return result
 
     def bind_int(self, e: Expr, value: SSAValue) -> None:
         """`value` holds the Python int `e`: a function argument, or a size known at run time only."""
@@ -154,10 +175,8 @@ class FunctionLowering:
         """An index expression as a value of `!aten.int<e>` (a function result, for example)."""
         found = self._ints.get(e)
         if found is None:
-            found = self.emit(ExternOp.of(SIZE, [], [ExprAttr(e)], {}, [IntType(e)])).results[0]
-            self._buffers -= 1
-            found.name_hint = "size"
-            self._ints[e] = found
+            call = ExternOp.of(SIZE, [], [ExprAttr(e)], {}, [IntType(e)])
+            found = self._ints[e] = self._plain(call, "size")
         return found
 
 
@@ -169,25 +188,6 @@ def dense(type_: TensorType) -> TensorType:
     return type_
 
 
-def origin_of(op: Operation) -> Origin:
-    """The origin that an `aten` op names, by default its own base name."""
-    attr = op.attributes.get("origin")
-    if isinstance(attr, StringAttr):
-        return Origin.parse(attr.data)
-    return Origin(base_name(op.name))
-
-
-def base_name(op_name: str) -> str:
-    """`aten.add.Tensor` -> `add`; `prims.iota.default` -> `iota`."""
-    parts = op_name.split(".")
-    return parts[-2] if len(parts) > 2 else parts[-1]
-
-
 def origins_attr(origins: Sequence[Origin]) -> OriginsAttr:
     """Origins as an attribute."""
     return OriginsAttr(tuple(origins))
-
-
-def is_pure(op: Operation) -> bool:
-    """The op has the Pure trait."""
-    return op.has_trait(Pure, value_if_unregistered=False)

@@ -23,6 +23,15 @@ Lowering = Callable[["Call"], "list[Result]"]
 
 FAMILIES = (
     "pointwise",
+    "pointwise_compare",
+    "pointwise_math",
+    "cast",
+    "reduction",
+    "reduction_moments",
+    "reduction_index",
+    "scan",
+    "factory",
+    "random",
 )
 """Modules of this package that register lowerings, in the order of the support table."""
 

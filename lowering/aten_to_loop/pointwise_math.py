@@ -1,0 +1,247 @@
+"""Rounding, powers and transcendental functions.
+
+    %r = aten.exp(%x)                               %x: i64[8]
+      -->
+    %buf0 = loop.nest (d0: 8) -> (%o : !aten.t<f32[8]>) origins ["exp"] {
+      %0 = loop.load %x[d0] : i64     %1 = scalar.cast %0 : i64 to f32
+      %2 = scalar.exp %1 : f32        loop.store %2, %o[d0] }
+
+Integers and bool become the default floating dtype, which the result has; half types compute in f32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import SSAValue
+
+from minductor.lowering.aten_to_loop.call import Call
+from minductor.lowering.aten_to_loop.nest_builder import NestBuilder, dtype_of
+from minductor.lowering.aten_to_loop.pointwise import one, pair
+from minductor.lowering.aten_to_loop.promote import HALVES, Operand, is_float, is_integral
+from minductor.lowering.aten_to_loop.refs import Result
+from minductor.lowering.aten_to_loop.registry import Declined, Lowering, lower
+from minductor.lowering.aten_to_loop.support import pointwise
+
+FLOAT_UNARY = (
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "digamma", "erf", "erfc",
+    "erfinv", "exp", "exp2", "expm1", "i0", "lgamma", "log", "log10", "log1p", "log2", "reciprocal",
+    "rsqrt", "sigmoid", "sin", "sinh", "sqrt", "tan", "tanh",
+)  # fmt: skip
+"""`aten.NAME.default` (and `prims.NAME.default`) is the row NAME of the scalar table."""
+
+RENAMED_UNARY = {
+    "special_bessel_j0": "bessel_j0",
+    "special_bessel_j1": "bessel_j1",
+    "special_erfcx": "erfcx",
+    "special_i0e": "i0e",
+    "special_i1": "i1",
+    "special_i1e": "i1e",
+    "special_log_ndtr": "log_ndtr",
+    "special_ndtri": "ndtri",
+    "prims.bessel_i0": "i0",
+    "prims.bessel_i0e": "i0e",
+    "prims.bessel_i1": "i1",
+    "prims.bessel_i1e": "i1e",
+    "prims.bessel_j0": "bessel_j0",
+    "prims.bessel_j1": "bessel_j1",
+    "prims.erf_inv": "erfinv",
+    "prims.erfcx": "erfcx",
+    "prims.ndtri": "ndtri",
+}
+"""Ops whose row has another name."""
+
+PRIMS_UNARY = tuple(n for n in FLOAT_UNARY if n not in ("erfinv", "i0", "sigmoid"))
+
+
+def _unary(row: str) -> Lowering:
+    def lowering(call: Call) -> list[Result]:
+        return pointwise(call, lambda b, x: b.op(row, x), [one(call)])
+
+    lowering.__doc__ = f"The row `{row}` of the scalar table."
+    lowering.__module__ = __name__
+    return lowering
+
+
+def _register() -> None:
+    for name in FLOAT_UNARY:
+        lower(f"{name}.default")(_unary(name))
+    for name in PRIMS_UNARY:
+        lower(f"prims.{name}.default")(_unary(name))
+    for name, row in RENAMED_UNARY.items():
+        lower(f"{name}.default")(_unary(row))
+
+
+_register()
+
+
+# -- rounding -----------------------------------------------------------------------------------------
+def _rounding(name: str) -> Callable[[NestBuilder, SSAValue], SSAValue]:
+    """Integers and bool are whole already."""
+    return lambda b, x: b.op(name, x) if is_float(dtype_of(x)) else x
+
+
+@lower("floor.default", "prims.floor.default")
+def floor(call: Call) -> list[Result]:
+    """The greatest whole number not above self."""
+    return pointwise(call, _rounding("floor"), [one(call)])
+
+
+@lower("ceil.default", "prims.ceil.default")
+def ceil(call: Call) -> list[Result]:
+    """The least whole number not below self."""
+    return pointwise(call, _rounding("ceil"), [one(call)])
+
+
+@lower("trunc.default", "fix.default", "prims.trunc.default")
+def trunc(call: Call) -> list[Result]:
+    """The whole part."""
+    return pointwise(call, _rounding("trunc"), [one(call)])
+
+
+@lower("round.default", "prims.round.default")
+def round_(call: Call) -> list[Result]:
+    """The nearest whole number, ties to even."""
+    return pointwise(call, _rounding("round"), [one(call)])
+
+
+@lower("round.decimals")
+def round_decimals(call: Call) -> list[Result]:
+    """Rounded to so many decimals, scaling by a power of ten as eager does."""
+    decimals = call.int_("decimals")
+    scale = float(10 ** abs(decimals))
+    there, back = ("mul", "div") if decimals >= 0 else ("div", "mul")
+
+    def body(b: NestBuilder, x: SSAValue) -> SSAValue:
+        if not is_float(dtype_of(x)):
+            return x
+        if not decimals:
+            return b.op("round", x)
+        factor = b.like(scale, x)
+        return b.op(back, b.op("round", b.op(there, x, factor)), factor)
+
+    return pointwise(call, body, [call.ref("self")])
+
+
+@lower("frac.default")
+def frac(call: Call) -> list[Result]:
+    """self - trunc(self)."""
+    return pointwise(call, lambda b, x: b.op("sub", x, b.op("trunc", x)), [one(call)])
+
+
+# -- powers -------------------------------------------------------------------------------------------
+def _power_by(b: NestBuilder, x: SSAValue, exponent: float) -> SSAValue | None:
+    """The cases that eager's kernel computes without pow; None for others."""
+    if exponent == 2:
+        return b.op("mul", x, x)
+    if exponent == 3:
+        return b.op("mul", b.op("mul", x, x), x)
+    if not is_float(dtype_of(x)):
+        return None
+    if exponent == 0.5:
+        return b.op("sqrt", x)
+    if exponent == -0.5:
+        return b.op("rsqrt", x)
+    if exponent == -1:
+        return b.op("reciprocal", x)
+    return b.op("reciprocal", b.op("mul", x, x)) if exponent == -2 else None
+
+
+@lower("pow.Tensor_Scalar")
+def pow_scalar(call: Call) -> list[Result]:
+    """self ** exponent; small exponents by multiplication, as eager's kernel has them."""
+    exponent = call.operand("exponent")
+    if not isinstance(exponent, int | float):
+        return _pow(call, call.operand("self"), exponent)
+    if isinstance(exponent, bool):
+        exponent = int(exponent)
+    if exponent == 0:
+        return pointwise(call, lambda b, x: b.like(1, x), [call.ref("self")])
+    if exponent == 1:
+        return pointwise(call, lambda b, x: x, [call.ref("self")])
+
+    def body(b: NestBuilder, x: SSAValue) -> SSAValue:
+        short = _power_by(b, x, exponent)
+        return b.op("pow", x, b.like(exponent, x)) if short is None else short
+
+    _no_bool_power(call)
+    return pointwise(call, body, [call.ref("self")])
+
+
+def _no_bool_power(call: Call) -> None:
+    if call.type.dtype == "bool":
+        raise Declined("pow of bool")
+
+
+@lower("pow.Tensor_Tensor", "pow.Scalar")
+def pow_tensor(call: Call) -> list[Result]:
+    """self ** exponent, elementwise."""
+    return _pow(call, call.operand("self"), call.operand("exponent"))
+
+
+@lower("prims.pow.default")
+def prims_pow(call: Call) -> list[Result]:
+    """a ** b."""
+    return _pow(call, *pair(call))
+
+
+def _pow(call: Call, base: Operand, exponent: Operand) -> list[Result]:
+    _no_bool_power(call)
+    return pointwise(call, lambda b, x, y: b.op("pow", x, y), [base, exponent])
+
+
+# -- two operands -------------------------------------------------------------------------------------
+def _binary(call: Call, row: str) -> list[Result]:
+    return pointwise(call, lambda b, x, y: b.op(row, x, y), pair(call))
+
+
+@lower("atan2.default", "prims.atan2.default")
+def atan2(call: Call) -> list[Result]:
+    """The angle of (other, self)."""
+    return _binary(call, "atan2")
+
+
+@lower("hypot.default", "prims.hypot.default")
+def hypot(call: Call) -> list[Result]:
+    """sqrt(self^2 + other^2) without overflow."""
+    return _binary(call, "hypot")
+
+
+@lower("copysign.Tensor", "copysign.Scalar")
+def copysign(call: Call) -> list[Result]:
+    """|self| with the sign of other."""
+    return _binary(call, "copysign")
+
+
+@lower("nextafter.default", "prims.nextafter.default")
+def nextafter(call: Call) -> list[Result]:
+    """The next representable number towards other."""
+    if call.type.dtype in HALVES:
+        raise Declined("nextafter of a half type steps in that type")
+    return _binary(call, "nextafter")
+
+
+@lower("logaddexp.default")
+def logaddexp(call: Call) -> list[Result]:
+    """log(exp(self) + exp(other)) about the greater; equal infinities stay."""
+    return _log_sum(call, "exp", "log1p", None)
+
+
+@lower("logaddexp2.default")
+def logaddexp2(call: Call) -> list[Result]:
+    """log2(2^self + 2^other) about the greater."""
+    return _log_sum(call, "exp2", "log1p", 1.4426950408889634)
+
+
+def _log_sum(call: Call, power: str, log1p: str, scale: float | None) -> list[Result]:
+    def body(b: NestBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+        high, low = b.op("maximum", x, y), b.op("minimum", x, y)
+        tail = b.op(log1p, b.op(power, b.op("sub", low, high)))
+        if scale is not None:
+            tail = b.op("mul", tail, b.like(scale, tail))
+        same = b.op("and", b.op("eq", x, y), b.op("isinf", x))
+        return b.op("select", same, x, b.op("add", high, tail))
+
+    if is_integral(call.type.dtype):
+        raise Declined("integers")
+    return pointwise(call, body, pair(call))
