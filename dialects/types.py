@@ -302,6 +302,11 @@ class BufType(InternedData, Data[tuple[str, Expr]], TypeAttribute):
         """The type of one element as a value."""
         return scalar_of(self.data[0])
 
+    @property
+    def scalar_bytes(self) -> int:
+        """Size of one element in bytes."""
+        return DTYPES[self.data[0]].size
+
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[str, Expr]:
         with parser.in_angle_brackets():

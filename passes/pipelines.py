@@ -25,7 +25,14 @@ ATEN: tuple[str, ...] = ()
 LOOP: tuple[str, ...] = ("aten-to-loop",)
 """`aten` to fused `loop`."""
 
-KERNEL_CPU: tuple[str, ...] = ()
+KERNEL_CPU: tuple[str, ...] = (
+    "loop-to-kernel{target=cpp}",
+    "kernel-predicate",
+    "kernel-vectorize",
+    "kernel-threads",
+    "kernel-memory",
+    "verify-stage{stage=kernel}",
+)
 """fused `loop` to scheduled `kernel`, for the C++ emitter."""
 
 KERNEL_CUDA: tuple[str, ...] = ()

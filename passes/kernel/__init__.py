@@ -1,0 +1,1 @@
+"""Passes from `kernel` to `kernel`: schedule and memory."""

@@ -1,0 +1,92 @@
+"""Questions that schedule passes ask of a kernel's loop tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+
+from minductor.dialects.attrs import SymbolsAttr, Words, WordsAttr
+from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.kernel import ops as k
+from minductor.dialects.scalar.ops import BoundOp, IfOp, RandomOp, TableOp
+
+LOOPS = (k.ParallelOp, k.ForOp, k.TileOp, k.ReduceOp, k.ScanOp)
+Loop = k.ParallelOp | k.ForOp | k.TileOp | k.ReduceOp | k.ScanOp
+DEFAULT_HINT = 64
+
+
+def kernels_of(module: ModuleOp, target: str) -> Iterator[k.FuncOp]:
+    """The kernels of a module for one target."""
+    for op in module.body.block.ops:
+        if isinstance(op, k.FuncOp) and op.target == target:
+            yield op
+
+
+def module_hints(module: ModuleOp) -> dict[Atom, int]:
+    """Values of size symbols at capture, from the functions of the module."""
+    out: dict[Atom, int] = {}
+    for op in module.body.block.ops:
+        symbols = op.attributes.get("symbols")
+        if isinstance(symbols, SymbolsAttr):
+            out |= symbols.hints(DEFAULT_HINT)
+    return out
+
+
+def estimate(e: Expr, hints: Mapping[Atom, int]) -> int:
+    """The value of an extent at the hints; unknown variables count as `DEFAULT_HINT`."""
+    return e.eval({a: hints.get(a, DEFAULT_HINT) for a in e.vars()})
+
+
+def child_loops(block: Block) -> Iterator[Loop]:
+    """Loops directly in a block."""
+    for op in block.ops:
+        if isinstance(op, LOOPS):
+            yield op
+
+
+def is_leaf(loop: Loop) -> bool:
+    """No loop inside."""
+    return not any(isinstance(op, LOOPS) for r in loop.regions for op in r.walk())
+
+
+def set_words(loop: Loop, **changes: object) -> None:
+    """Replace some of a loop's schedule words."""
+    old = loop.words.data
+    fields = {name: getattr(old, name) for name in Words.__dataclass_fields__} | changes
+    loop.words = WordsAttr(Words(**fields))
+
+
+def op_cost(op: Operation) -> float:
+    """Relative cost of one op on one element; an add is 1, a load or store 1."""
+    if isinstance(op, TableOp):
+        return op.ROW.cost
+    if isinstance(op, RandomOp):
+        return 30
+    if isinstance(op, k.LoadOp | k.StoreOp | BoundOp | IfOp):
+        return 1
+    return 0.5
+
+
+def body_cost(loop: Loop) -> float:
+    """Cost of one iteration, without the loops inside."""
+    return sum(
+        op_cost(inner)
+        for region in loop.regions
+        for op in region.block.ops
+        if not isinstance(op, LOOPS)
+        for inner in op.walk()
+    )
+
+
+def total_cost(block: Block, hints: Mapping[Atom, int]) -> float:
+    """Cost of a block with the trip counts of its loops at the hints."""
+    total = 0.0
+    for op in block.ops:
+        if isinstance(op, LOOPS):
+            trips = max(0, estimate(op.extent.data, hints))
+            total += trips * sum(total_cost(r.block, hints) for r in op.regions)
+        else:
+            total += sum(op_cost(inner) for inner in op.walk())
+    return total

@@ -1,0 +1,118 @@
+"""kernel-threads: threads for the loops whose priced work pays for starting them.
+
+Before:
+    kernel.parallel d0 : 1048576 <lanes 16, unroll 4, tail none> {..}
+
+After, threads=2:
+    kernel.parallel d0 : 1048576 <run threads, lanes 16, unroll 4, tail none> {..}
+
+A loop of 1024 elements stays sequential. With sizes known only at run time the decision is a
+condition: `when (s0 * s1 - 32768)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.expr_simplify import product
+from minductor.dialects.kernel import ops as k
+from minductor.passes.base import MiniPass
+from minductor.passes.kernel._tree import (
+    LOOPS,
+    Loop,
+    child_loops,
+    estimate,
+    kernels_of,
+    module_hints,
+    set_words,
+    total_cost,
+)
+from minductor.passes.remarks import sink_of
+
+
+@dataclass(frozen=True)
+class KernelThreadsPass(MiniPass):
+    """Set `run threads` on one loop of each top-level tree of a C++ kernel.
+
+    threads: how many the machine has; 1 keeps everything sequential. min_work: cost units (an add
+    on one element is 1) below which threads do not pay.
+    """
+
+    name = "kernel-threads"
+    needs = frozenset({"kernel"})
+    provides = frozenset({"threads"})
+
+    threads: int = 2
+    min_work: int = 65536
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Decide for every top-level loop of every C++ kernel."""
+        hints = module_hints(op)
+        for func in kernels_of(op, "cpp"):
+            used = False
+            for loop in child_loops(func.body.block):
+                used |= self._decide(ctx, func, loop, hints)
+            if used:
+                func.config = func.config.with_(threads=self.threads)
+
+    def _decide(self, ctx: Context, func: k.FuncOp, loop: Loop, hints: Mapping[Atom, int]) -> bool:
+        chain = _parallel_chain(loop)
+        name = func.sym_name.data
+        if self.threads < 2 or not chain:
+            sink_of(ctx).refused(self.name, name, "no loop whose iterations are independent")
+            return False
+        body = chain[-1].regions[0].block
+        each = total_cost(body, hints)
+        extents = [c.extent.data for c in chain]
+        trips: Expr = product(extents)
+        known = trips.as_int is not None and _static(chain[-1])
+        if known and int(trips) * each < self.min_work:
+            sink_of(ctx).refused(self.name, name, f"work {int(trips) * each:.0f} does not pay")
+            return False
+        chosen = self._loop(chain, hints)
+        when = None if known else _work(chain[-1], trips, each) - self.min_work
+        set_words(chosen, run="threads", when=when)
+        return True
+
+    def _loop(self, chain: list[Loop], hints: Mapping[Atom, int]) -> Loop:
+        """The outermost loop with work for every thread, else the longest."""
+        for loop in chain:
+            if estimate(loop.extent.data, hints) >= 2 * self.threads:
+                return loop
+        return max(chain, key=lambda c: estimate(c.extent.data, hints))
+
+
+def _parallel_chain(loop: Loop) -> list[Loop]:
+    """Perfectly nested independent loops from the top; a top-level reduction counts."""
+    chain: list[Loop] = []
+    current: Loop | None = loop
+    while isinstance(current, k.ParallelOp):
+        chain.append(current)
+        ops = [op for op in current.body.block.ops if isinstance(op, LOOPS)]
+        current = ops[0] if len(ops) == 1 and len(list(current.body.block.ops)) == 1 else None
+    if not chain and isinstance(loop, k.ReduceOp):
+        chain.append(loop)
+    return chain
+
+
+def _static(loop: Loop) -> bool:
+    return all(
+        inner.extent.data.as_int is not None
+        for r in loop.regions
+        for inner in r.walk()
+        if isinstance(inner, LOOPS)
+    )
+
+
+def _work(loop: Loop, trips: Expr, each: float) -> Expr:
+    """Work as an expression of the sizes: trips times the cost inside, symbolic where it varies."""
+    inner = [op.extent.data for r in loop.regions for op in r.walk() if isinstance(op, LOOPS)]
+    symbolic = [e for e in inner if e.as_int is None and not e.vars("d")]
+    if not symbolic:
+        return trips * max(1, round(each))
+    return trips * product(symbolic[:1]) * len(symbolic)

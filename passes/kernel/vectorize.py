@@ -1,0 +1,224 @@
+"""kernel-vectorize: which loops run as vectors, how many lanes, how many in flight, which tail.
+
+Before:
+    kernel.parallel d0 : 64 {
+      %t = kernel.reduce d1 : 1000 [add] -> f32 {..} .. }
+
+After, 64-byte vectors:
+    kernel.parallel d0 : 64 {
+      %t = kernel.reduce d1 : 1000 <lanes 16, unroll 4, tail mask> [add] -> f32 {..} .. }
+
+On each path from the root to an innermost loop at most one loop has lanes. The choice is priced: an
+access whose index moves by 0 or 1 element along the lanes costs 1 / lanes of an element, any other
+access costs a whole one. So a column sum gets its lanes on the parallel loop outside the reduction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+
+from minductor.dialects import expr as ex
+from minductor.dialects.dtypes import DTYPES, dtype_of_scalar, is_scalar_type
+from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.kernel import ops as k
+from minductor.dialects.types import BufType
+from minductor.passes.base import MiniPass
+from minductor.passes.kernel._tree import (
+    LOOPS,
+    Loop,
+    body_cost,
+    estimate,
+    kernels_of,
+    module_hints,
+    op_cost,
+    set_words,
+)
+
+_VECTOR_BYTES = {"avx512": 64, "avx2": 32, "neon": 16, "portable": 16}
+HEAVY = 40.0
+"""Cost of a body above which vectors in flight would only spill registers."""
+
+
+@dataclass(frozen=True)
+class KernelVectorizePass(MiniPass):
+    """Give loops of C++ kernels their lanes, unroll and tail.
+
+    isa: avx512, avx2, neon or portable (vector width); unroll: vectors in flight in light bodies.
+    """
+
+    name = "kernel-vectorize"
+    needs = frozenset({"kernel"})
+    provides = frozenset({"lanes"})
+
+    isa: str = "avx512"
+    unroll: int = 4
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Schedule every C++ kernel of the module."""
+        hints = module_hints(op)
+        for func in kernels_of(op, "cpp"):
+            chooser = _Chooser(_VECTOR_BYTES[self.isa], self.unroll, hints)
+            for loop in _loops(func.body.block):
+                chooser.place(loop)
+            func.config = func.config.with_(isa=self.isa)
+
+
+def _loops(block: Block) -> list[Loop]:
+    return [op for op in block.ops if isinstance(op, LOOPS)]
+
+
+class _Chooser:
+    """Prices the placements of lanes in one kernel."""
+
+    def __init__(self, vector_bytes: int, unroll: int, hints: Mapping[Atom, int]):
+        self.vector_bytes = vector_bytes
+        self.unroll = unroll
+        self.hints = hints
+
+    def place(self, loop: Loop) -> None:
+        """Give lanes to this loop or to loops inside it, whichever is cheaper."""
+        if self.cost_here(loop) < self.cost_inside(loop):
+            self.assign(loop)
+            return
+        for region in loop.regions:
+            for inner in _loops(region.block):
+                self.place(inner)
+
+    def cost_here(self, loop: Loop) -> float:
+        """Cost with lanes on this loop; infinite where it cannot have them."""
+        lanes = self.lanes_of(loop)
+        if lanes == 1 or not can_have_lanes(loop):
+            return float("inf")
+        atom = ex.dim_atom(loop.var.data)
+        extent = max(1, estimate(loop.extent.data, self.hints))
+        trips = -(-extent // lanes)
+        return trips * self._block(loop.regions[0].block, atom, lanes)
+
+    def cost_inside(self, loop: Loop) -> float:
+        """Cost with lanes inside, chosen there; without any loop inside, the scalar cost."""
+        trips = max(1, estimate(loop.extent.data, self.hints))
+        total = 0.0
+        for region in loop.regions:
+            for op in region.block.ops:
+                if isinstance(op, LOOPS):
+                    total += min(self.cost_here(op), self.cost_inside(op))
+                else:
+                    total += sum(op_cost(inner) for inner in op.walk())
+        return trips * total
+
+    def _block(self, block: Block, atom: Atom, lanes: int) -> float:
+        """Cost of one vector of iterations of the loop of `atom`."""
+        total = 0.0
+        for op in block.ops:
+            if isinstance(op, LOOPS):
+                trips = max(1, estimate(op.extent.data, self.hints))
+                total += trips * sum(self._block(r.block, atom, lanes) for r in op.regions)
+                continue
+            for inner in op.walk():
+                scale = lanes if is_strided(inner, atom) or inner.regions else 1
+                total += op_cost(inner) * scale
+        return total
+
+    def lanes_of(self, loop: Loop) -> int:
+        """Lanes by the widest element computed with, at most the loop's extent."""
+        widest = max((_width(op) for r in loop.regions for op in r.walk()), default=4)
+        lanes = self.vector_bytes // widest
+        extent = loop.extent.data.as_int
+        while extent is not None and lanes > max(1, extent):
+            lanes //= 2
+        return lanes
+
+    def assign(self, loop: Loop) -> None:
+        """Write the words of a vector loop."""
+        lanes = self.lanes_of(loop)
+        cost = body_cost(loop)
+        heavy = cost > HEAVY
+        nested = any(isinstance(op, LOOPS) for r in loop.regions for op in r.block.ops)
+        unroll = 1 if nested or heavy or _wide_kinds(loop) else self.unroll
+        extent = loop.extent.data.as_int
+        while extent is not None and unroll > 1 and lanes * unroll > extent:
+            unroll //= 2
+        exact = extent is not None and extent % lanes == 0
+        tail = "none" if exact else "mask" if heavy or nested else "scalar"
+        if tail == "none" and extent is not None:
+            while extent % (lanes * unroll):
+                unroll //= 2
+        set_words(loop, lanes=lanes, unroll=unroll, tail=tail)
+
+
+def can_have_lanes(loop: Loop) -> bool:
+    """Vectors run iterations side by side: not for ordered loops, scans, or ordered loops inside."""
+    if isinstance(loop, k.ForOp | k.ScanOp):
+        return False
+    if isinstance(loop, k.ReduceOp) and any(isinstance(op, LOOPS) for op in loop.body.block.ops):
+        return False
+    return not any(
+        isinstance(op, k.ForOp | k.ScanOp | k.LocalOp | k.ParallelOp)
+        for r in loop.regions
+        for op in r.walk()
+        if op is not loop
+    )
+
+
+def is_strided(op: Operation, atom: Atom) -> bool:
+    """An access whose address moves by other than 0 or 1 element along a variable."""
+    if not isinstance(op, k.LoadOp | k.StoreOp):
+        return False
+    index: Expr = op.index.data[0]
+    if index.vars("t"):
+        return any(_depends(v.owner, atom) for v in op.index_operands) or index.coeff(atom) not in (
+            ex.ZERO,
+            ex.ONE,
+        )
+    if not index.is_linear_in(atom):
+        return True
+    step = index.coeff(atom)
+    if isinstance(op, k.StoreOp) and step is ex.ZERO:
+        return True
+    return step is not ex.ZERO and step is not ex.ONE
+
+
+def _depends(owner: Operation | Block, atom: Atom) -> bool:
+    """A value is computed from a load or index that moves with the variable."""
+    if isinstance(owner, Block):
+        return False
+    todo: list[Operation | Block] = [owner]
+    seen: set[Operation] = set()
+    while todo:
+        op = todo.pop()
+        if isinstance(op, Block) or op in seen:
+            continue
+        seen.add(op)
+        for attr in op.properties.values():
+            data = getattr(attr, "data", None)
+            exprs = data if isinstance(data, tuple) else (data,)
+            if any(isinstance(e, Expr) and atom in e.vars("d") for e in exprs):
+                return True
+        todo.extend(v.owner for v in op.operands)
+    return False
+
+
+def _width(op: Operation) -> int:
+    """Bytes of the widest float or stored element of an op; indices do not count."""
+    if isinstance(op, k.LoadOp | k.StoreOp):
+        type_ = op.buffer.type
+        assert isinstance(type_, BufType)
+        return 4 if DTYPES[type_.dtype].kind in ("int", "uint") else max(4, type_.scalar_bytes)
+    widths = [
+        dtype_of_scalar(r.type).size
+        for r in op.results
+        if is_scalar_type(r.type) and dtype_of_scalar(r.type).is_float
+    ]
+    return max([4, *widths])
+
+
+def _wide_kinds(loop: Loop) -> bool:
+    """Reductions with several accumulators each: no more of them in flight."""
+    return isinstance(loop, k.ReduceOp) and any(
+        kind in ("welford", "max_sumexp", "argmin", "argmax") for kind in loop.kind_names
+    )
