@@ -1,8 +1,8 @@
 """Writes the table of torch's operator schemas, `dialects/aten/schemas.txt`.
 
-    python -m minductor.tools.gen_aten_table            # with each supported torch, oldest or newest first
+    python -m minductor.tools.gen_aten_table        # once with each supported torch
 
-One line a schema, sorted, as `namespace::name.overload(args) -> returns | tags`. The file is a union:
+One line a schema, sorted, as `namespace::name.overload(args) -> returns | tags`. It is a union:
 a run under another torch adds what that torch has and leaves the rest. Where two versions differ,
 the newest one's text stands. Left out: `out=` forms and schemas with types that no graph holds
 (TorchScript lists of anything, dictionaries, futures).

@@ -292,7 +292,7 @@ def _field(name: str) -> str:
 
 @irdl_op_definition
 class CustomOp(CustomText, AtenOp):
-    """`aten.custom "mylib::foo(Tensor x) -> Tensor"(%x) : T`: an op that brings its schema along."""
+    """`aten.custom "mylib::foo(Tensor x) -> Tensor"(%x) : T`: an op with its schema."""
 
     name = "aten.custom"
     declaration = prop_def(StringAttr)

@@ -172,9 +172,9 @@ def parse_value(parser: Parser, arg: Arg, operand: Callable[[], DynAttr | None])
         )
         if items is not None:
             return _list_attr(items, arg.kind)
-        if parser.parse_optional_punctuation("#") is None:
-            return parser.parse_attribute()
-        parser.raise_error("expected a list in square brackets", pos)
+        if parser.lexer.input.content[pos] != "#":
+            parser.raise_error("expected a list in square brackets", pos)
+        return parser.parse_attribute()
     return _parse_element(parser, arg.kind, operand)
 
 

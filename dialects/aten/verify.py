@@ -52,7 +52,7 @@ def verify_aten(op: Operation, schema: Schema) -> None:
     for value in tensor_operands(given):
         if not isinstance(value.type, TensorType | IntType | FloatType):
             raise VerifyException(
-                f"operand of type `{value.type}`; expected a tensor (!aten.t) or a number of aten.scalar"
+                f"operand of type `{value.type}`; expected !aten.t, or a number of aten.scalar"
             )
     for name, attr in op.properties.items():
         if name == SEGMENTS or name == "declaration":

@@ -30,7 +30,7 @@ def schema_of(target: str, op: OpOverload) -> tuple[Schema, bool]:
 
 
 class Binder:
-    """Reads arguments; `env` holds what earlier nodes became, `scalar` makes a number an operand."""
+    """Reads arguments; `env` holds what nodes became, `scalar` makes a number an operand."""
 
     def __init__(
         self,

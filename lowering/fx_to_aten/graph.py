@@ -237,7 +237,8 @@ class GraphImporter:
         items = self.env[source]
         if not isinstance(items, list):
             raise ImportRefused("getitem of a value that is not a tuple")
-        picked = items[index]
+        assert isinstance(index, int)
+        picked: Any = items[index]
         self.env[node] = picked
         if isinstance(picked, SSAValue):
             picked.name_hint = _hint(node.name)

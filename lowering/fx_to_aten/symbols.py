@@ -7,7 +7,6 @@ the import nobody asks sympy or the ShapeEnv again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from math import gcd
 from typing import Any
@@ -141,7 +140,7 @@ class SymbolTable:
                 yield e
 
     def nonneg_form(self, e: Any) -> list[Expr] | None:
-        """Expressions that must all be >= 0 for a relation between sizes to hold; None for others."""
+        """Expressions that are all >= 0 where a relation of sizes holds; None for others."""
         if isinstance(e, sympy.And):
             parts = [self.nonneg_form(a) for a in e.args]
             if any(p is None for p in parts):
@@ -217,7 +216,8 @@ def _rounded(up: bool) -> Callable[[SymbolTable, Any], Expr]:
         if type(inner).__name__ in ("IntTrueDiv", "FloatTrueDiv"):
             top, bottom = inner.args
         else:
-            top, bottom = sympy.together(inner).as_numer_denom()
+            joined: Any = sympy.together(inner)
+            top, bottom = joined.as_numer_denom()
         a, b = table.convert(top), table.convert(bottom)
         return ex.floordiv(a + b - 1, b) if up else ex.floordiv(a, b)
 
@@ -261,4 +261,3 @@ _FUNCTIONS: dict[str, Callable[[SymbolTable, Any], Expr]] = {
 }
 """By class name: torch's own sympy functions share names over versions, not modules."""
 
-USER_SYMBOL = re.compile(r"z*[su]\d+$")

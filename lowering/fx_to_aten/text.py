@@ -12,7 +12,7 @@ _WHERE = re.compile(r'(origin = "[^" ]+) [^"]*"')
 
 
 def key_text(module: ModuleOp) -> str:
-    """A module's text without source lines: equal for equal graphs, whatever file they come from."""
+    """A module's text without source lines: equal for equal graphs from whatever file."""
     stream = StringIO()
     Printer(stream=stream).print_op(module)
     return _WHERE.sub(r'\1"', stream.getvalue())
