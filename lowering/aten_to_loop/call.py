@@ -28,7 +28,7 @@ from minductor.lowering.aten_to_loop.registry import Declined
 
 @dataclass(frozen=True)
 class Call:
-    """One op: `args` by schema name (tensors as `Ref`, symbolic ints as `Expr`, defaults filled)."""
+    """One op; `args` by schema name: tensors as `Ref`, symbolic ints as `Expr`, defaults filled."""
 
     fn: FunctionLowering
     op: Operation
@@ -36,7 +36,7 @@ class Call:
     args: Mapping[str, object]
     result_types: tuple[Attribute, ...]
 
-    # -- results ------------------------------------------------------------------------------------
+    # -- results ---------------------------------------------------------------------------------
     @property
     def types(self) -> tuple[TensorType, ...]:
         """Types of the results, all tensors. Declined if one is not."""
@@ -49,7 +49,7 @@ class Call:
         """Type of the first result."""
         return self.types[0]
 
-    # -- arguments ----------------------------------------------------------------------------------
+    # -- arguments -------------------------------------------------------------------------------
     def _get(self, name: str, kinds: tuple[type, ...] | type) -> object:
         if name not in self.args:
             raise KeyError(f"`{self.overload}` has no argument `{name}`: {', '.join(self.args)}")
@@ -148,7 +148,7 @@ class Call:
         """A dimension number, wrapped; a 0-d tensor has dimension 0 and -1."""
         return wrap_dim(self.int_(name), rank)
 
-    # -- writing ------------------------------------------------------------------------------------
+    # -- writing ---------------------------------------------------------------------------------
     def nest(
         self,
         parallel: Sequence[Expr] | None = None,

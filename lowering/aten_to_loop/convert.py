@@ -121,7 +121,7 @@ class _Converter:
         else:
             raise ValueError(f"`{op.name}` in a function of aten ops: aten-to-loop has no rule")
 
-    # -- ops ----------------------------------------------------------------------------------------
+    # -- ops -------------------------------------------------------------------------------------
     def _aten(self, op: AtenOp) -> None:
         if self._is_known_number(op):
             for r in op.results:
@@ -132,7 +132,8 @@ class _Converter:
             return
         results = self._lower(op, args)
         if len(results) != len(op.results):
-            raise ValueError(f"lowering of `{op.name}`: {len(results)} of {len(op.results)} results")
+            have = f"{len(results)} of {len(op.results)}"
+            raise ValueError(f"lowering of `{op.name}`: {have} results")
         for old, new in zip(op.results, results, strict=True):
             if new is None:
                 continue
@@ -182,7 +183,7 @@ class _Converter:
             return [self._value(v) for v in cast("list[object]", value)]
         return value
 
-    # -- mutation and results -----------------------------------------------------------------------
+    # -- mutation and results --------------------------------------------------------------------
     def _copy_(self, op: AtenOp, args: Mapping[str, object]) -> bool:
         """`copy_` to a whole argument is a commit; anything else stays a call."""
         target, source = args["self"], args["src"]

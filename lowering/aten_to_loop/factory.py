@@ -76,7 +76,7 @@ def ones(call: Call) -> list[Result]:
     return _filled(call, 1)
 
 
-# -- progressions -------------------------------------------------------------------------------------
+# -- progressions -------------------------------------------------------------------------------
 def _progression(call: Call, start: Operand, step: Operand) -> list[Result]:
     """start + step * i: integers exactly, floats in the dtype's wider form."""
     b = call.nest()

@@ -64,7 +64,7 @@ class FunctionLowering:
                 self._buffers += 1
         return op
 
-    # -- random -------------------------------------------------------------------------------------
+    # -- random ----------------------------------------------------------------------------------
     def seed(self, device: str) -> SSAValue:
         """The seed tensor of a device: one extern call, before everything that reads it."""
         found = self._seeds.get(device)
@@ -85,7 +85,7 @@ class FunctionLowering:
         self._streams += 1
         return self._streams - 1
 
-    # -- pointers -----------------------------------------------------------------------------------
+    # -- pointers --------------------------------------------------------------------------------
     def pointer(self, ref: Ref, copied: bool = False) -> SSAValue:
         """The value as a loop tensor of exactly its type.
 
@@ -130,7 +130,7 @@ class FunctionLowering:
                 self.env[key] = replace(ref, base=new)
         self._pointers = {k: v for k, v in self._pointers.items() if k[0] is not old}
 
-    # -- numbers ------------------------------------------------------------------------------------
+    # -- numbers ---------------------------------------------------------------------------------
     def number_tensor(self, value: SSAValue) -> Ref:
         """A run-time Python float as a 0-d f64 tensor that nests can load."""
         op = ExternOp.of(
@@ -168,7 +168,7 @@ class FunctionLowering:
         return result
 
     def bind_int(self, e: Expr, value: SSAValue) -> None:
-        """`value` holds the Python int `e`: a function argument, or a size known at run time only."""
+        """`value` holds the Python int `e`: an argument, or a size known at run time only."""
         self._ints.setdefault(e, value)
 
     def int_value(self, e: Expr) -> SSAValue:

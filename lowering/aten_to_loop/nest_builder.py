@@ -41,7 +41,8 @@ class NestBuilder:
 
     `dims`, `rdims`, `sdims`: an expression per given parallel, reduce and scan extent (a variable,
     or 0 for an extent of 1; reduce and scan extents always get a variable). `ranges` knows the size
-    symbols and all variables, `shape` is the given parallel extents. `updates` maps a result number to the tensor that it updates.
+    symbols and all variables, `shape` is the given parallel extents. `updates` maps a result number
+    to the tensor that it updates.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class NestBuilder:
         self._seen: list[dict[tuple[Any, ...], SSAValue]] = [{}]
         self._data: list[SSAValue] = []
 
-    # -- plumbing -----------------------------------------------------------------------------------
+    # -- plumbing --------------------------------------------------------------------------------
     def _add(self, op: OpT) -> OpT:
         self._block.add_op(op)
         return op
@@ -104,7 +105,7 @@ class NestBuilder:
     def _simplified(self, index: Sequence[ExprLike]) -> list[Expr]:
         return [self.ranges.simplify(Expr.of(e)) for e in index]
 
-    # -- memory -------------------------------------------------------------------------------------
+    # -- memory ----------------------------------------------------------------------------------
     def load(self, ref: Ref, index: Sequence[ExprLike]) -> SSAValue:
         """The element `index` of a value, in the value's dtype."""
         require_scalar([ref.dtype, ref.base_type.dtype])
@@ -141,7 +142,7 @@ class NestBuilder:
         dest = self._top.args[result]
         self._add(StoreOp.of(value, dest, placed, operands, combine, ordered))
 
-    # -- values -------------------------------------------------------------------------------------
+    # -- values ----------------------------------------------------------------------------------
     def op(self, name: str, *values: SSAValue) -> SSAValue:
         """A scalar op of the table by name."""
         return self._once((name, *values), lambda: sc.scalar(name, *values))
@@ -201,8 +202,8 @@ class NestBuilder:
             return self.const(False, "bool")
 
         def make() -> Operation:
-            placed, operands = self._operands([e, lo, hi])
-            return sc.WithinOp.of(*placed, operands)
+            (test, low, high), operands = self._operands([e, lo, hi])
+            return sc.WithinOp.of(test, low, high, operands)
 
         return self._once(("within", e, lo, hi), make)
 
@@ -233,7 +234,7 @@ class NestBuilder:
             sc.RandomOp.of(word, placed[0], stream, type_, kind, operands)
         ).result
 
-    # -- structure ----------------------------------------------------------------------------------
+    # -- structure -------------------------------------------------------------------------------
     def if_(
         self,
         cond: SSAValue,

@@ -76,7 +76,7 @@ def _numeric(name: str) -> Body:
     return body
 
 
-# -- arithmetic -----------------------------------------------------------------------------------
+# -- arithmetic ---------------------------------------------------------------------------------
 @lower("add.Tensor", "add.Scalar", "prims.add.default")
 def add(call: Call) -> list[Result]:
     """self + alpha * other."""
@@ -212,7 +212,7 @@ def fmin(call: Call) -> list[Result]:
     return _float_extreme(call, "fmin", "minimum", "and")
 
 
-# -- clamp and where --------------------------------------------------------------------------------
+# -- clamp and where ----------------------------------------------------------------------------
 def _clamp(call: Call, low: Operand | None, high: Operand | None) -> list[Result]:
     """min(max(x, low), high): NaN of any operand stays, high wins over low."""
 
@@ -272,7 +272,7 @@ def masked_fill(call: Call) -> list[Result]:
     return _choose(call, call.ref("mask"), call.operand("value"), call.ref("self"))
 
 
-# -- logic and bits -----------------------------------------------------------------------------------
+# -- logic and bits -----------------------------------------------------------------------------
 def _logical(call: Call, name: str) -> list[Result]:
     b = call.nest()
     b.store(b.op(name, *(truth(b, x) for x in pair(call))))
@@ -380,7 +380,7 @@ def _shift(call: Call, name: str) -> list[Result]:
     return _bits(call, name, pair(call))
 
 
-# -- compositions that the decomposition table may leave whole --------------------------------------
+# -- compositions that the decomposition table may leave whole ----------------------------------
 @lower("addcmul.default")
 def addcmul(call: Call) -> list[Result]:
     """self + value * tensor1 * tensor2."""

@@ -67,7 +67,7 @@ def ge(call: Call) -> list[Result]:
     return _compare(call, "ge")
 
 
-# -- tests of one operand -----------------------------------------------------------------------------
+# -- tests of one operand -----------------------------------------------------------------------
 def _test(call: Call, name: str, of_integers: bool) -> list[Result]:
     """A test of the table on floats; a constant on integers."""
     x = one(call)

@@ -6,7 +6,8 @@
       %0 = loop.load %x[d0] : i64     %1 = scalar.cast %0 : i64 to f32
       %2 = scalar.exp %1 : f32        loop.store %2, %o[d0] }
 
-Integers and bool become the default floating dtype, which the result has; half types compute in f32.
+Integers and bool become the default floating dtype, which the result has; half types compute in
+f32.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def _register() -> None:
 _register()
 
 
-# -- rounding -----------------------------------------------------------------------------------------
+# -- rounding -----------------------------------------------------------------------------------
 def _rounding(name: str) -> Callable[[NestBuilder, SSAValue], SSAValue]:
     """Integers and bool are whole already."""
     return lambda b, x: b.op(name, x) if is_float(dtype_of(x)) else x
@@ -129,7 +130,7 @@ def frac(call: Call) -> list[Result]:
     return pointwise(call, lambda b, x: b.op("sub", x, b.op("trunc", x)), [one(call)])
 
 
-# -- powers -------------------------------------------------------------------------------------------
+# -- powers -------------------------------------------------------------------------------------
 def _power_by(b: NestBuilder, x: SSAValue, exponent: float) -> SSAValue | None:
     """The cases that eager's kernel computes without pow; None for others."""
     if exponent == 2:
@@ -190,7 +191,7 @@ def _pow(call: Call, base: Operand, exponent: Operand) -> list[Result]:
     return pointwise(call, lambda b, x, y: b.op("pow", x, y), [base, exponent])
 
 
-# -- two operands -------------------------------------------------------------------------------------
+# -- two operands -------------------------------------------------------------------------------
 def _binary(call: Call, row: str) -> list[Result]:
     return pointwise(call, lambda b, x, y: b.op(row, x, y), pair(call))
 

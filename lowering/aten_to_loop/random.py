@@ -132,7 +132,7 @@ def randint_low(call: Call) -> list[Result]:
     return _integers(call, call.int_("low"), call.int_("high"))
 
 
-# -- bernoulli and dropout ----------------------------------------------------------------------------
+# -- bernoulli and dropout ----------------------------------------------------------------------
 def _bernoulli(call: Call, chance: float | Ref) -> list[Result]:
     _own_generator(call)
     b = call.nest()

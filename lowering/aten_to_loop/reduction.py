@@ -8,8 +8,8 @@
       loop.store %3, %o[d0, 0] }
 
 Parallel variables first, in the result's order, then the reduced dimensions in the input's order.
-Half types accumulate in f32, sums of integers in i64. `amax` and `amin` give NaN if an element is NaN. Without dimensions
-(None, []) all are reduced.
+Half types accumulate in f32, sums of integers in i64. `amax` and `amin` give NaN if an element is
+NaN. Without dimensions (None, []) all are reduced.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def named_dims(call: Call, name: str = "dim") -> list[int]:
     return wrap_dims(call.ints(name), call.ref("self").rank)
 
 
-# -- sums -----------------------------------------------------------------------------------------
+# -- sums ---------------------------------------------------------------------------------------
 def _sum(call: Call, dims: Sequence[int]) -> list[Result]:
     return _fold(call, "add", dims, _summed_in(call))
 
@@ -207,7 +207,7 @@ def prod_dim(call: Call) -> list[Result]:
     return _fold(call, "mul", named_dims(call), _summed_in(call))
 
 
-# -- extremes, any, all ---------------------------------------------------------------------------
+# -- extremes, any, all -------------------------------------------------------------------------
 def extreme(call: Call, kind: str, dims: Sequence[int]) -> list[Result]:
     """max or min over dimensions; for bool any or all. NaN if an element is."""
     if call.ref("self").dtype == "bool":

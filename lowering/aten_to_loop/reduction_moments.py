@@ -23,7 +23,7 @@ from minductor.lowering.aten_to_loop.refs import Result
 from minductor.lowering.aten_to_loop.registry import Declined, lower
 
 
-# -- norms ----------------------------------------------------------------------------------------
+# -- norms --------------------------------------------------------------------------------------
 @lower("linalg_vector_norm.default", "norm.ScalarOpt_dim")
 def vector_norm(call: Call) -> list[Result]:
     """(sum |x|^p)^(1/p): 0 counts, infinities are extremes."""
@@ -56,7 +56,7 @@ def _norm(fold: Fold, b: NestBuilder, x: SSAValue, order: float) -> SSAValue:
     return b.op("pow", power, b.like(1.0 / order, x))
 
 
-# -- variance -------------------------------------------------------------------------------------
+# -- variance -----------------------------------------------------------------------------------
 def _moments(call: Call, roots: bool, with_mean: bool) -> list[Result]:
     """Variance (or its root) by Welford's method, and the mean where it is a result."""
     x = call.ref("self")

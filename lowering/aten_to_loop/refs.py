@@ -103,7 +103,7 @@ class Ref:
         return flatten_index(self.at([ex.ZERO] * self.rank), self.base_type.strides)
 
     def affine(self, ranges: Ranges) -> bool:
-        """The index map, flattened with the base's strides, is proved to be the layout of `type`."""
+        """The index map, flattened with the base's strides, is proved to be `type`'s layout."""
         if self.dtype != self.base_type.dtype:
             return False
         inner = ranges.with_extents(enumerate(self.sizes))

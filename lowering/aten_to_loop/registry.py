@@ -61,7 +61,8 @@ def lower(*overloads: str) -> Callable[[Lowering], Lowering]:
         family = function.__module__.rpartition(".")[2]
         for overload in overloads:
             if overload in _ROWS:
-                raise ValueError(f"`{overload}` is lowered twice: {_ROWS[overload].family}, {family}")
+                other = _ROWS[overload].family
+                raise ValueError(f"`{overload}` is lowered twice: in {other} and in {family}")
             _ROWS[overload] = Row(overload, family, function)
         return function
 

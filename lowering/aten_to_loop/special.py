@@ -49,7 +49,10 @@ def _python(fn: FunctionLowering, op: PyOp) -> Ref:
     b = fn.nest_builder([TensorType.make("f64", [])], [])
     values = [as_dtype(b, fn.env[v], "f64") for v in op.operands]
     name = op.function.data
-    b.store(values[0] if name == "float" else b.op(_RENAMED.get(name, name), *values))
+    if name == "float":
+        b.store(values[0])
+    else:
+        b.store(b.op(_RENAMED[name] if name in _RENAMED else name, *values))
     return replace(Ref.of(fn.emit(b.finish()).results[0]), wrapped=True)
 
 

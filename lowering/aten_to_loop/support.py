@@ -64,7 +64,9 @@ def truth(b: NestBuilder, x: Operand) -> SSAValue:
     """The operand as a bool value: non-zero (NaN is true)."""
     if isinstance(x, Ref):
         return nonzero(b, loaded(b, x))
-    return b.op("ne", b.index(x), b.const(0, "i64")) if isinstance(x, Expr) else b.const(bool(x), "bool")
+    if isinstance(x, Expr):
+        return b.op("ne", b.index(x), b.const(0, "i64"))
+    return b.const(bool(x), "bool")
 
 
 def nonzero(b: NestBuilder, value: SSAValue) -> SSAValue:
