@@ -109,7 +109,8 @@ class _Planner:
         for op in list(self.block.ops):
             values = [v for v in self._ending(op) if v in free]
             if values:
-                Rewriter.insert_op(h.FreeOp.of(*values), InsertPoint.after(op))
+                views = [v for v, root in self.root.items() if root in values]
+                Rewriter.insert_op(h.FreeOp.of(*values, *views), InsertPoint.after(op))
 
     def _ending(self, op: Operation) -> list[SSAValue]:
         """Buffers whose last use is this op, in order of their operands."""
