@@ -10,7 +10,6 @@ here is kept between graphs but what is on disk; every call has its own context.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +25,8 @@ from minductor.codegen.plan.module import emit_plan
 from minductor.dialects.kernel.ops import FuncOp as Kernel
 from minductor.errors import CompileError, Unsupported
 from minductor.logs import LoggingSink
+from minductor.lowering.fx_to_aten import ImportRefused, import_graph
+from minductor.lowering.fx_to_aten.text import without_lines
 from minductor.options import Options
 from minductor.passes.context import MiniContext
 from minductor.passes.manager import PassFailure, PassManager, module_text
@@ -37,7 +38,6 @@ from minductor.runtime.cache import Cache
 from minductor.runtime.environment import environment_key
 from minductor.runtime.progress import Progress
 
-_SOURCE_LINE = re.compile(r'(origin = "[^" ]*) [^"]*"')
 _FAILED = "failed"
 
 
@@ -134,9 +134,10 @@ class Compile:
         return self._emit(module, target)
 
     def _import(self, gm: GraphModule) -> tuple[ModuleOp, Frame]:
-        from minductor.lowering.fx_to_aten import import_graph
-
-        found = import_graph(gm, self.kind)
+        try:
+            found = import_graph(gm, self.kind)
+        except ImportRefused as refusal:
+            raise Unsupported(str(refusal)) from refusal
         return found.module, Frame(tuple(found.constants), tuple(found.outputs))
 
     def _emit(self, module: ModuleOp, target: str) -> Artifact:
@@ -193,7 +194,7 @@ class Compile:
         with _stage("import"):
             if self.options.plan_in is not None:
                 routed["plan_in"] = Path(self.options.plan_in).read_text()
-        parts = [key_text(text), environment_key(target), repr(sorted(routed.items()))]
+        parts = [without_lines(text), environment_key(target), repr(sorted(routed.items()))]
         return Cache.key([*parts, self.options.pipeline or ""])
 
     def _may_fetch(self) -> bool:
@@ -219,11 +220,6 @@ class Compile:
         except OSError:
             return CompileError(stage, failure.why)
         return CompileError(stage, failure.why, path, f"mini-opt {path} -p '{failure.spec}'")
-
-
-def key_text(text: str) -> str:
-    """A module's text without the source lines of its ops: the part of it that makes the key."""
-    return _SOURCE_LINE.sub(r'\1"', text)
 
 
 def _devices(gm: GraphModule) -> set[str]:

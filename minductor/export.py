@@ -16,6 +16,7 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule
 
 from minductor.autograd import trace_and_compile
+from minductor.lowering.fx_to_aten import import_graph
 from minductor.passes.manager import module_text
 
 
@@ -41,8 +42,6 @@ def export_aten(
     texts: dict[str, str] = {}
 
     def keep(graph: GraphModule, fake: Sequence[Any], kind: str) -> Any:
-        from minductor.lowering.fx_to_aten import import_graph
-
         with unset_fake_temporarily():
             texts[kind] = module_text(import_graph(graph, kind).module) + "\n"
         return graph

@@ -7,7 +7,7 @@ import torch
 from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from minductor.compiler import Compile, Frame, key_text
+from minductor.compiler import Compile, Frame
 from minductor.errors import CompileError, Unsupported
 from minductor.options import make_options
 from minductor.passes.manager import PassFailure
@@ -20,13 +20,6 @@ def compile_with(**options: object) -> Compile:
 
 def graph(*tensors: torch.Tensor) -> GraphModule:
     return make_fx(lambda *xs: [x + 1 for x in xs], tracing_mode="fake")(*tensors)
-
-
-def test_key_ignores_source_lines_only() -> None:
-    text = '%0 = aten.relu.default %x {origin = "relu model.py:12"} : f32\n%1 {origin = "add"}'
-    assert (
-        key_text(text) == '%0 = aten.relu.default %x {origin = "relu"} : f32\n%1 {origin = "add"}'
-    )
 
 
 def test_target_follows_the_device() -> None:
