@@ -15,4 +15,9 @@ def key_text(module: ModuleOp) -> str:
     """A module's text without source lines: equal for equal graphs from whatever file."""
     stream = StringIO()
     Printer(stream=stream).print_op(module)
-    return _WHERE.sub(r'\1"', stream.getvalue())
+    return without_lines(stream.getvalue())
+
+
+def without_lines(text: str) -> str:
+    """A module's printed text without the source lines of its ops."""
+    return _WHERE.sub(r'\1"', text)
