@@ -32,6 +32,16 @@ FAMILIES = (
     "scan",
     "factory",
     "random",
+    "view",
+    "view_copy",
+    "slice_scatter",
+    "cat",
+    "pad",
+    "index",
+    "scatter",
+    "pool",
+    "pool_backward",
+    "upsample",
 )
 """Modules of this package that register lowerings, in the order of the support table."""
 

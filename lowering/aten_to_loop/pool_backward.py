@@ -1,0 +1,107 @@
+"""Backward of pooling, as a gather: each input element sums the windows that hold it.
+
+    %g = aten.avg_pool2d_backward(%grad, %x, [2, 2], ..)
+      -->
+    %buf0 = loop.nest (d0: n, d1: c, d2: h, d3: w) -> (%o : ..) origins ["avg_pool2d_backward"] {
+      %0 = loop.load %grad[d0, d1, d2 floordiv 2, d3 floordiv 2] : f32
+      %1 = scalar.div %0, 4.0   loop.store %1, %o[d0, d1, d2, d3] }
+
+The sum is the same whatever runs first, and no buffer is cleared. For max pooling, a window counts
+where its saved place is this element. The order of sums is eager's (windows ascending).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from minductor.dialects import expr as ex
+from minductor.dialects.expr import Expr
+from minductor.dialects.expr_simplify import contiguous_strides, flatten_index
+from minductor.lowering.aten_to_loop.call import Call
+from minductor.lowering.aten_to_loop.pool import (
+    Window,
+    divisor,
+    same_rank_index,
+    window_of,
+    windows_over,
+)
+from minductor.lowering.aten_to_loop.promote import is_float, opmath
+from minductor.lowering.aten_to_loop.refs import Result
+from minductor.lowering.aten_to_loop.registry import Declined, lower
+from minductor.lowering.aten_to_loop.slice_scatter import guarded
+
+
+@lower("max_pool2d_with_indices_backward.default", "max_pool3d_with_indices_backward.default")
+def max_pool_backward(call: Call) -> list[Result]:
+    """The gradient goes to the element whose place was saved."""
+    x, grad, places = call.ref("self"), call.ref("grad_output"), call.ref("indices")
+    n = 2 if "2d" in call.overload else 3
+    w = window_of(call, x, n)
+    b = call.nest()
+    dtype = opmath(call.type.dtype)
+    mine = b.index(flatten_index(b.dims[-n:], contiguous_strides(w.sizes)))
+
+    def add(at: list[Expr]) -> SSAValue:
+        index = same_rank_index(b, w, at)
+        hit = b.op("eq", b.load(places, index), mine)
+        return b.op("select", hit, b.cast(b.load(grad, index), dtype), b.const(0, dtype))
+
+    total = windows_over(b, w, grad.sizes[-n:], add)
+    if total is None:
+        raise Declined("windows overlap too often")
+    b.store(total)
+    return call.done(b)
+
+
+@lower("avg_pool2d_backward.default", "avg_pool3d_backward.default")
+def avg_pool_backward(call: Call) -> list[Result]:
+    """The gradient of a mean goes to every element of the window alike."""
+    x, grad = call.ref("self"), call.ref("grad_output")
+    n = 2 if "2d" in call.overload else 3
+    w = window_of(call, x, n)
+    b = call.nest()
+    dtype = opmath(call.type.dtype)
+    if not is_float(call.type.dtype):
+        raise Declined("an average of integers")
+
+    def add(at: list[Expr]) -> SSAValue:
+        def share() -> SSAValue:
+            value = b.cast(b.load(grad, same_rank_index(b, w, at)), dtype)
+            return b.op("div", value, divisor(call, b, w, at, dtype))
+
+        place = [e - s for e, s in zip(b.dims[-n:], w.start(at), strict=True)]
+        tests = [b.within(e, 0, k) for e, k in zip(place, w.kernel, strict=True)]
+        tests = [t for t in tests if b.known(t) is not True]
+        return guarded(b, tests, share, lambda: b.const(0, dtype))
+
+    total = windows_over(b, w, grad.sizes[-n:], add)
+    if total is None:
+        raise Declined("windows overlap too often")
+    b.store(total)
+    return call.done(b)
+
+
+@lower("_adaptive_avg_pool2d_backward.default", "_adaptive_avg_pool3d_backward.default")
+def adaptive_avg_pool_backward(call: Call) -> list[Result]:
+    """As `avg_pool2d_backward` where all windows are alike."""
+    x, grad = call.ref("self"), call.ref("grad_output")
+    n = 2 if "2d" in call.overload else 3
+    kernel = _equal_windows(x.sizes[-n:], grad.sizes[-n:])
+    w = Window(x.sizes[-n:], kernel, kernel, (0,) * n, (1,) * n)
+    b = call.nest()
+    at = [ex.floordiv(e, k) for e, k in zip(b.dims[-n:], kernel, strict=True)]
+    value = b.opmath(b.load(grad, same_rank_index(b, w, at)))
+    b.store(b.op("div", value, b.like(w.count, value)))
+    return call.done(b)
+
+
+def _equal_windows(sizes: Sequence[Expr], parts: Sequence[Expr]) -> tuple[int, ...]:
+    out: list[int] = []
+    for size, part in zip(sizes, parts, strict=True):
+        whole, number = size.as_int, part.as_int
+        if whole is None or not number or whole % number:
+            raise Declined("the windows differ in size")
+        out.append(whole // number)
+    return tuple(out)
