@@ -168,6 +168,11 @@ class GraphImporter:
         value = node.meta.get("val")
         if isinstance(value, torch.Tensor) and (value.is_conj() or value.is_neg()):
             raise ImportRefused("an input that is a lazily conjugated or negated view")
+        if isinstance(value, bool | str):
+            # a constant of the signature: its uses hold the value
+            self.env[node] = value
+            self._new_arg(AbsentType(None), ArgInfo(node.name, AbsentType(None)))
+            return
         type_ = self.types.of(value)
         arg = self._new_arg(type_, ArgInfo(node.name, type_, node.meta.get("desc")))
         self.env[node] = arg
