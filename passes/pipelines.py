@@ -31,6 +31,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-vectorize",
     "kernel-threads",
     "kernel-memory",
+    "kernel-pool",
     "verify-stage{stage=kernel}",
 )
 """fused `loop` to scheduled `kernel`, for the C++ emitter."""

@@ -18,11 +18,14 @@ PASSES: dict[str, str] = {
     "aten-to-loop": "minductor.lowering.aten_to_loop.convert:AtenToLoopPass",
     "loop-to-kernel": "minductor.lowering.loop_to_kernel.convert:LoopToKernelPass",
     # loop
+    "loop-simplify-index": "minductor.passes.loop.simplify_index:LoopSimplifyIndexPass",
+    "loop-inline": "minductor.passes.loop.inline:LoopInlinePass",
     # kernel
     "kernel-predicate": "minductor.passes.kernel.predicate:KernelPredicatePass",
     "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",
     "kernel-threads": "minductor.passes.kernel.threads:KernelThreadsPass",
     "kernel-memory": "minductor.passes.kernel.memory:KernelMemoryPass",
+    "kernel-pool": "minductor.passes.kernel.pool:KernelPoolPass",
     # any level
     "verify-stage": "minductor.passes.verify_stage:VerifyStagePass",
 }

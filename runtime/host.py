@@ -24,6 +24,7 @@ from minductor.runtime import checks, externs, random
 from minductor.runtime.artifact import LIBRARY, Artifact
 from minductor.runtime.checks import Layout, Number
 from minductor.runtime.launch import bind_kernel
+from minductor.runtime.pool import pool
 
 SEED = "minductor.seed"
 _guards: Any = import_module("torch._C._dynamo.guards")
@@ -35,6 +36,10 @@ def _empty_other(
     sizes: Sequence[int], strides: Sequence[int], dtype: torch.dtype, device: str
 ) -> Tensor:
     return torch.empty_strided(sizes, strides, dtype=dtype, device=device)
+
+
+def _empty_pooled(sizes: Sequence[int], strides: Sequence[int], dtype: torch.dtype) -> Tensor:
+    return pool().empty(sizes, strides, dtype)
 
 
 def _view(base: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
@@ -62,6 +67,7 @@ class Host:
 
     empty_cpu = staticmethod(_guards._empty_strided_cpu)
     empty_cuda = staticmethod(_guards._empty_strided_cuda)
+    empty_pooled = staticmethod(_empty_pooled)
     empty = staticmethod(_empty_other)
     view = staticmethod(_view)
     view_as = staticmethod(_view_as)

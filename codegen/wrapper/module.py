@@ -47,6 +47,8 @@ from minductor.dialects.loop.verify import arg_refs
 from minductor.dialects.pyattrs import ArgAttr, to_python
 from minductor.dialects.types import IntType, TensorType
 
+POOL = "pool"
+"""Attribute of an alloc whose memory comes from, and goes back to, the runtime's pool."""
 _OWN = "minductor."  # calls that the runtime itself answers
 _RESERVED = {"host", "torch", "call", "args", "min", "max", "float", "complex"}
 
@@ -77,7 +79,6 @@ class Wrapper:
         self._lines: list[str] = []
         self._bound: set[Atom] = set()
         self._needed = {a for e in _expressions(function) for a in e.vars("su")}
-        self._dead: set[SSAValue] = set()
         self._given: dict[SSAValue, str] = {}  # misaligned inputs that are written back
         self._written = self._written_arguments()
         self._pending_free: list[str] = []
@@ -205,9 +206,9 @@ class Wrapper:
         type_ = op.result.type
         assert isinstance(type_, TensorType)
         layout = f"{self._shape(type_.sizes)}, {self._shape(type_.strides)}"
-        kind = type_.device.partition(":")[0]
+        kind = "pooled" if POOL in op.attributes else type_.device.partition(":")[0]
         name = self._names.define(op.result)
-        if kind in ("cpu", "cuda"):
+        if kind in ("cpu", "cuda", "pooled"):
             function = self._heads.helper(f"empty_{kind}")
             self._say(f"{name} = {function}({layout}, {dtype_text(type_.dtype)})")
         else:
@@ -226,10 +227,8 @@ class Wrapper:
         self._say(f"{self._names.define(op.result)} = {text}")
 
     def _reuse(self, op: ReuseOp) -> None:
-        before = self._names[op.source]
         self._view(op.source, op.result, "0", "  # reuse")
-        if self._ends(op.source):
-            self._pending_free.append(before)
+        self._pending_free.append(self._names[op.source])
 
     def _reinterpret(self, op: ReinterpretOp) -> None:
         self._view(op.source, op.result, self._expr(op.offset.data), "")
@@ -288,13 +287,7 @@ class Wrapper:
     def _free(self, values: Sequence[SSAValue]) -> None:
         for value in values:
             if isinstance(value.type, TensorType) and value not in self._given:
-                if self._ends(value):
-                    self._pending_free.append(self._names[value])
-
-    def _ends(self, value: SSAValue) -> bool:
-        """Mark a value dead; True when nothing that lives shares its name."""
-        self._dead.add(value)
-        return all(v in self._dead for v in self._names.values_named(self._names[value]))
+                self._pending_free.append(self._names[value])
 
     # -- extern calls -----------------------------------------------------------------------------
     def _extern(self, op: ExternOp) -> None:
@@ -303,16 +296,12 @@ class Wrapper:
         if op.out is not None:
             self._extern_out(op)
             return
-        mutates = [int(e) for e in op.mutates.data] if op.mutates is not None else []
-        results = list(op.results)[: len(op.results) - len(mutates)]
-        function = self._heads.extern(op.callee.data, len(results))
+        function = self._heads.extern(op.callee.data, len(op.results))
         call = f"{function}({', '.join(self._extern_arguments(op))})"
-        names = [self._number(r) or self._names.define(r) for r in results]
+        names = [self._number(r) or self._names.define(r) for r in op.results]
         self._say(f"{', '.join(names)} = {call}" if names else call)
-        for result, operand in zip(op.results[len(results) :], mutates, strict=True):
-            self._names.share(result, self._names[op.operands[operand]])
         aliased = {pair[0] for pair in _pairs(op.aliases)}
-        for i, result in enumerate(results):
+        for i, result in enumerate(op.results):
             self._promise(op.callee.data, result, i in aliased)
 
     def _promise(self, callee: str, result: SSAValue, alias: bool) -> None:

@@ -12,7 +12,7 @@ _SYMBOL = re.compile(r"[su]\d+")
 
 
 class Names:
-    """Names of one text. Values that share memory and name (tied results) share an entry."""
+    """Names of one text."""
 
     def __init__(self, reserved: set[str]) -> None:
         self._taken = set(reserved)
@@ -36,12 +36,8 @@ class Names:
         return name
 
     def share(self, value: SSAValue, name: str) -> None:
-        """`value` is what `name` holds already."""
+        """`value` is what `name` holds already, such as a symbol."""
         self._of[value] = name
 
     def __getitem__(self, value: SSAValue) -> str:
         return self._of[value]
-
-    def values_named(self, name: str) -> list[SSAValue]:
-        """All values that `name` holds."""
-        return [v for v, n in self._of.items() if n == name]

@@ -229,7 +229,7 @@ def test_same_text_every_time() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(EmitError, match="no func.func @call"):
+    with pytest.raises(EmitError, match=r"no func\.func @call"):
         emit_wrapper(parse("func.func @forward() { func.return }"))
     with pytest.raises(EmitError, match="@absent, which is no kernel"):
         emit_wrapper(parse("func.func @call() { kernel.launch @absent()[]  func.return }"))

@@ -1,7 +1,7 @@
 // RUN: mini-opt %s -t wrapper | filecheck %s
 
 /// Extern calls: an out= form writes planned memory (constants are bound at the head), results are
-/// held to their promised layout, aliases may not be copied, a tied result is its operand.
+/// held to their promised layout, aliases may not be copied, written operands stay themselves.
 
 // CHECK-DAG: aten_addmm_into = host.extern_into("aten.addmm.default", tensors=3, beta=1, alpha=0.5)
 // CHECK-DAG: aten_cumsum_into = host.extern_into("aten.cumsum.default", dtype=torch.float32)
@@ -33,8 +33,8 @@ func.func @call(%x: !aten.t<f32[4, 4]>, %b: !aten.t<f32[4]>) -> (!aten.t<f32[4, 
   %c = kernel.extern "aten._to_copy.default"(%x) args [#loop.arg<0>] kwargs {dtype = #aten.dtype<f64>, device = #aten.device<"cpu">, memory_format = #aten.enum<"contiguous_format">} : (!aten.t<f32[4, 4]>) -> !aten.t<f64[4, 4]>
   %e = kernel.extern "aten.expand.default"(%x) args [#loop.arg<0>, #loop.index<[2, 4, 4]>] {aliases = [#loop.index<[0, 0]>]} : (!aten.t<f32[4, 4]>) -> !aten.t<f32[2, 4, 4]:[0, 4, 1]>
   %seed = kernel.extern "minductor.seed"() args [] kwargs {device = #aten.device<"cpu">} {random} : () -> !aten.t<i64[1]>
-  %new = kernel.extern "aten.copy_.default"(%x, %buf) args [#loop.arg<0>, #loop.arg<1>] {mutates = #loop.index<[0]>} : (!aten.t<f32[4, 4]>, !aten.t<f32[4, 4]>) -> !aten.t<f32[4, 4]>
+  kernel.extern "aten.copy_.default"(%x, %buf) args [#loop.arg<0>, #loop.arg<1>] {mutates = #loop.index<[0]>} : (!aten.t<f32[4, 4]>, !aten.t<f32[4, 4]>) -> ()
   %odd = kernel.extern "test.odd.default"(%x, %b) args [[#loop.arg<0>, #aten.none, #loop.arg<1>], 0x7FF0000000000000 : f64, "text", #aten.complex<1.0, -0.0>] : (!aten.t<f32[4, 4]>, !aten.t<f32[4]>) -> !aten.t<f32[4]>
   kernel.free %buf
-  func.return %values, %new : !aten.t<f32[4, 4]>, !aten.t<f32[4, 4]>
+  func.return %values, %x : !aten.t<f32[4, 4]>, !aten.t<f32[4, 4]>
 }

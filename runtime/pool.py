@@ -1,0 +1,111 @@
+"""Large buffers that are kept for the next call, on huge pages.
+
+A buffer above the allocator's mmap threshold is fresh memory at every call: the kernel has to hand
+out and clear each page, which costs several times what a bandwidth-bound kernel costs. The pool
+keeps such blocks when the tensors on them die, up to a limit in bytes, and hands them out again.
+
+Limit: MINDUCTOR_POOL_BYTES, else an eighth of the machine's memory; 0 keeps nothing. Storage from
+the pool cannot be resized (`Tensor.resize_` to a larger size raises).
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import torch
+from torch import Tensor
+
+LEAST_BYTES = 32 << 20
+"""Smaller tensors come from torch's allocator, which keeps their memory itself."""
+_ROUND = 2 << 20
+_SLACK = 1.25
+
+_guards: Any = import_module("torch._C._dynamo.guards")
+
+
+def _default_limit() -> int:
+    text = os.environ.get("MINDUCTOR_POOL_BYTES", "").strip()
+    if text.isdigit():
+        return int(text)
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 8
+
+
+class Pool:
+    """Blocks of memory between uses. All methods may be called from any thread."""
+
+    def __init__(self, limit: int, least: int = LEAST_BYTES) -> None:
+        self.limit = limit
+        self.least = least
+        self._free: list[mmap.mmap] = []  # oldest first
+        self._returned: deque[mmap.mmap] = deque()
+        self._refs: dict[int, weakref.ref[memoryview]] = {}  # by the block's id
+        self._lock = threading.Lock()
+
+    def free_bytes(self) -> int:
+        """Bytes that wait for their next use."""
+        with self._lock:
+            self._settle()
+            return sum(map(len, self._free))
+
+    def empty(self, sizes: Sequence[int], strides: Sequence[int], dtype: torch.dtype) -> Tensor:
+        """An uninitialised CPU tensor of exactly these sizes and strides."""
+        elements = 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
+        size = elements * dtype.itemsize
+        if size < self.least or 0 in sizes:
+            return _guards._empty_strided_cpu(sizes, strides, dtype)
+        view = self._lend(self._take(math.ceil(size / _ROUND) * _ROUND))
+        flat = torch.frombuffer(view, dtype=dtype, count=elements)
+        return _guards._reinterpret_tensor(flat, sizes, strides, 0)
+
+    def _take(self, size: int) -> mmap.mmap:
+        """The smallest free block that fits without much waste, else a new one."""
+        with self._lock:
+            self._settle()
+            fitting = [b for b in self._free if size <= len(b) <= size * _SLACK]
+            if fitting:
+                best = min(fitting, key=len)
+                self._free = [b for b in self._free if b is not best]
+                return best
+        block = mmap.mmap(-1, size)
+        if hasattr(mmap, "MADV_HUGEPAGE"):
+            block.madvise(mmap.MADV_HUGEPAGE)
+        return block
+
+    def _lend(self, block: mmap.mmap) -> memoryview:
+        """A view whose death, with the last tensor on it, brings the block back."""
+
+        def back(ref: weakref.ref[memoryview]) -> None:
+            self._refs.pop(id(block), None)
+            self._returned.append(block)
+            # whoever holds the lock settles; waiting could be waiting for this very thread
+            if self._lock.acquire(blocking=False):
+                try:
+                    self._settle()
+                finally:
+                    self._lock.release()
+
+        view = memoryview(block)
+        self._refs[id(block)] = weakref.ref(view, back)
+        return view
+
+    def _settle(self) -> None:
+        while self._returned:
+            self._free.append(self._returned.popleft())
+        kept = sum(map(len, self._free))
+        while self._free and kept > self.limit:
+            kept -= len(self._free.pop(0))
+
+
+@cache
+def pool() -> Pool:
+    """The process's pool."""
+    return Pool(_default_limit())

@@ -1,0 +1,119 @@
+"""The pool of large buffers: reuse, bounds, layouts, threads."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+import torch
+
+from minductor.runtime.pool import Pool, pool
+
+MB = 1 << 20
+F32 = torch.float32
+
+
+def vector(p: Pool, megabytes: float) -> torch.Tensor:
+    return p.empty((int(megabytes * MB) // 4,), (1,), F32)
+
+
+@pytest.fixture
+def small() -> Pool:
+    return Pool(limit=16 * MB, least=MB)
+
+
+def test_memory_comes_back_when_its_last_tensor_dies(small: Pool) -> None:
+    x = vector(small, 4)
+    address = x.data_ptr()
+    row = x[1000:2000]
+    del x
+    assert small.free_bytes() == 0
+    row.fill_(1.0)
+    del row
+    assert small.free_bytes() == 4 * MB
+    again = vector(small, 4)
+    assert again.data_ptr() == address
+    assert small.free_bytes() == 0
+
+
+def test_live_tensors_never_share(small: Pool) -> None:
+    tensors = [vector(small, 2).fill_(float(i)) for i in range(10)]
+    assert all(bool((t == i).all()) for i, t in enumerate(tensors))
+
+
+def test_the_limit_holds(small: Pool) -> None:
+    tensors = [vector(small, 4) for _ in range(10)]
+    del tensors
+    assert small.free_bytes() == 16 * MB
+    nothing = Pool(limit=0, least=MB)
+    x = vector(nothing, 4).fill_(1.0)
+    del x
+    assert nothing.free_bytes() == 0
+
+
+def test_a_block_that_is_much_too_large_is_not_taken(small: Pool) -> None:
+    x = vector(small, 8)
+    del x
+    y = vector(small, 2)
+    assert small.free_bytes() == 8 * MB
+    z = vector(small, 7)
+    assert small.free_bytes() == 0
+    assert y.data_ptr() != z.data_ptr()
+
+
+def test_small_and_empty_tensors_are_torchs(small: Pool) -> None:
+    x = vector(small, 0.5)
+    x.resize_(MB)
+    assert small.empty((0, 4 * MB), (4 * MB, 1), F32).shape == (0, 4 * MB)
+    del x
+    assert small.free_bytes() == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.bfloat16, torch.int64, torch.complex64])
+def test_layouts(small: Pool, dtype: torch.dtype) -> None:
+    x = small.empty((1500, 1000), (1, 1500), dtype)
+    assert x.shape == (1500, 1000)
+    assert x.stride() == (1, 1500)
+    assert x.dtype == dtype
+    assert x.data_ptr() % 64 == 0
+    x.fill_(1)
+    assert bool((x == 1).all())
+    assert not x.requires_grad
+    assert x.clone().stride() == x.stride()
+
+
+def test_autograd_and_numpy_accept_it(small: Pool) -> None:
+    x = vector(small, 2).fill_(2.0).requires_grad_()
+    (x * 3).sum().backward()
+    assert x.grad is not None
+    assert x.detach().numpy()[0] == 2.0
+
+
+def test_threads(small: Pool) -> None:
+    failures: list[str] = []
+
+    def work(seed: int) -> None:
+        for i in range(30):
+            x = vector(small, 1 + (seed + i) % 3).fill_(float(seed))
+            y = x[:100]
+            del x
+            if not bool((y == seed).all()):
+                failures.append(f"{seed} at {i}")
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert 0 < small.free_bytes() <= small.limit
+
+
+def test_the_process_has_one_with_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINDUCTOR_POOL_BYTES", "12345")
+    pool.cache_clear()
+    try:
+        assert pool() is pool()
+        assert pool().limit == 12345
+    finally:
+        pool.cache_clear()
