@@ -48,8 +48,11 @@ def is_cover(index: Sequence[Expr], sizes: Sequence[Expr], domain: Domain) -> bo
     """True if the map from the domain's stored variables to the index is one-to-one and onto.
 
     The row-major flat index must be a mixed-radix number of the variables: sorted by coefficient,
-    each coefficient is the product of the extents below it.
+    each coefficient is the product of the extents below it. A tensor without elements is covered by
+    an empty domain.
     """
+    if any(s is ex.ZERO for s in sizes):
+        return any(e is ex.ZERO for e in domain.extents)
     flat = flatten_index(index, contiguous_strides(sizes))
     stored = [i for i in range(len(domain.extents)) if i not in domain.reduce_dims]
     left = {i for i in stored if domain.extents[i] is not ex.ONE}

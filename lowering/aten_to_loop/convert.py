@@ -29,7 +29,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import Pure
 
 from minductor.dialects import expr as ex
-from minductor.dialects.aten import AtenOp, ConstantOp, PyOp, Random, ScalarOp
+from minductor.dialects.aten import AssertOp, AtenOp, ConstantOp, PyOp, Random, ScalarOp
 from minductor.dialects.attrs import Origin, SymbolsAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_simplify import Ranges
@@ -40,7 +40,7 @@ from minductor.lowering.aten_to_loop.extern import extern_call
 from minductor.lowering.aten_to_loop.function import FunctionLowering
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 from minductor.lowering.aten_to_loop.registry import Declined, lowering_of
-from minductor.lowering.aten_to_loop.special import special_value
+from minductor.lowering.aten_to_loop.special import assert_call, special_value
 from minductor.lowering.aten_to_loop.support import as_dtype
 from minductor.passes.base import MiniPass
 from minductor.passes.remarks import RemarkSink, sink_of
@@ -118,6 +118,8 @@ class _Converter:
             self._aten(op)
         elif isinstance(op, ScalarOp | PyOp | ConstantOp):
             self.fn.env[op.results[0]] = special_value(self.fn, op)
+        elif isinstance(op, AssertOp):
+            self.fn.emit(assert_call(op))
         else:
             raise ValueError(f"`{op.name}` in a function of aten ops: aten-to-loop has no rule")
 

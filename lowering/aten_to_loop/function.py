@@ -34,6 +34,9 @@ SIZE = "minductor.size"
 NUMBER = "minductor.number"
 """Extern that gives its argument, a Python number."""
 
+ASSERT = "minductor.assert"
+"""Extern that raises RuntimeError(args[1]) unless the index expression args[0] is >= 0."""
+
 CONSTANT = "minductor.constant"
 """Extern that gives a tensor with the elements `args[0]`, in row-major order."""
 

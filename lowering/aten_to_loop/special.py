@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
 from minductor.dialects import expr as ex
-from minductor.dialects.aten import ConstantOp, PyOp, ScalarOp
+from minductor.dialects.aten import AssertOp, ConstantOp, PyOp, ScalarOp
 from minductor.dialects.attrs import Origin
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_simplify import contiguous_strides, flatten_index
 from minductor.dialects.loop.ops import ExternOp
 from minductor.dialects.pyattrs import DTypeAttr, from_python
 from minductor.dialects.types import TensorType
-from minductor.lowering.aten_to_loop.function import CONSTANT, FunctionLowering
+from minductor.lowering.aten_to_loop.function import ASSERT, CONSTANT, FunctionLowering
 from minductor.lowering.aten_to_loop.nest_builder import NestBuilder
 from minductor.lowering.aten_to_loop.promote import is_integral
 from minductor.lowering.aten_to_loop.refs import Number, Ref
@@ -42,6 +43,13 @@ def special_value(
         return op.number
     fn.origins = (Origin(op.name.removeprefix("aten.")),)
     return _python(fn, op) if isinstance(op, PyOp) else _constant(fn, op)
+
+
+def assert_call(op: AssertOp) -> ExternOp:
+    """The check of a size at run time: an ordered call."""
+    return ExternOp.of(
+        ASSERT, [], [op.expr, op.message], {}, [], {"ordered": UnitAttr()}
+    )
 
 
 def _python(fn: FunctionLowering, op: PyOp) -> Ref:
