@@ -68,7 +68,9 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--memory", choices=["reuse", "default", "both"], default="reuse")
     parser.add_argument("--size", choices=["tiny", "small", "large"], help="of the models")
     parser.add_argument("--contenders", help="comma-separated, in place of the set's own")
-    parser.add_argument("--option", type=option, action="append", default=[], help="key=value")
+    parser.add_argument(
+        "--option", type=option, action="append", default=[], help="key=value for minductor"
+    )
     parser.add_argument("--seconds", type=float, default=2.0, help="measuring time a workload")
     parser.add_argument("--rounds", type=int, default=7, help="rounds at least")
     parser.add_argument("--threads", type=int, default=0, help="of torch; 0 leaves its default")
@@ -110,7 +112,7 @@ def rows(args: argparse.Namespace, sets: list[str]) -> Iterator[Row]:
                 "dtype": args.dtype,
                 "size": args.size or ("small" if args.device == "cpu" else "large"),
                 "contenders": contenders,
-                "options": dict(args.option),
+                "options": {"strict": True, **dict(args.option)},
                 "threads": args.threads,
                 "plan": {"seconds": args.seconds, "least": args.rounds},
             }

@@ -46,10 +46,9 @@ def find(job: Job) -> Workload:
 def snapshot(work: Workload, fn: Callable[..., Any]) -> list[torch.Tensor]:
     """Results of one call on fresh inputs, mutated inputs among them."""
     if work.remake is None:
-        return [t.clone() for t in step_of(work, fn)()]
+        return [t.clone() for t in tensors(step_of(work, fn)())]
     args = work.remake()
-    with torch.no_grad():
-        out = fn(*args)
+    out = fn(*args)
     return [t.clone() for t in tensors([out, list(args)])]
 
 
@@ -74,7 +73,7 @@ def measure(job: Job) -> Row:
         except Exception as error:
             entry["error"] = f"{type(error).__name__}: {error}"[:500]
         row["contenders"][name] = entry
-    reads, writes = traffic(work, step_of(work, work.fn)() if work.writes is None else [])
+    reads, writes = traffic(work, tensors(step_of(work, work.fn)()) if work.writes is None else [])
     row["bytes"] = [reads, writes]
     limits: dict[str, Callable[[], object]] = {}
     if work.floor is not None:

@@ -85,18 +85,18 @@ def remarks(row: Row) -> str:
 def timed_table(rows: list[Row], contenders: Sequence[str], old: dict[tuple[str, ...], Row]) -> str:
     """Microseconds, ratios and fractions of the limit, with geometric means below."""
     rivals = [c for c in contenders if c != OURS]
-    heads = ["workload", *(f"{c} us" for c in contenders), "limit us"]
-    heads += [f"x {r}" for r in rivals] + [f"{c} % of limit" for c in contenders if c != "eager"]
-    heads += (["change"] if old else []) + ["remarks"]
+    limited = [c for c in contenders if c != "eager"] if any(map(limit, rows)) else []
+    heads = ["workload", *(f"{c} us" for c in contenders)]
+    heads += (["limit us"] if limited else []) + [f"x {r}" for r in rivals]
+    heads += [f"{c} % of limit" for c in limited] + (["change"] if old else []) + ["remarks"]
     lines: list[list[str]] = []
     for row in rows:
         times = [seconds(row, c) for c in contenders]
+        if limited:
+            times.append(limit(row))
         line = [row["name"], *(cell(t and t * 1e6, ".1f") for t in times)]
-        best = limit(row)
-        line.append(cell(best and best * 1e6, ".1f"))
         line += [cell(ratio(row, OURS, r), ".2f") for r in rivals]
-        shares = [fraction(row, c) for c in contenders if c != "eager"]
-        line += [cell(f and 100 * f, ".0f") for f in shares]
+        line += [cell(f and 100 * f, ".0f") for f in (fraction(row, c) for c in limited)]
         lines.append(line + ([cell(change(row, old), ".2f")] if old else []) + [remarks(row)])
     return table(heads, lines) + "\n\n" + summary(rows, contenders)
 

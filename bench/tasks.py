@@ -14,7 +14,8 @@ def model_workload(name: str, size: str, where: Where) -> Workload:
     train = name.endswith("_train")
     task = MODELS[name.removesuffix("_train")](SIZES[size]).place(where.device, where.dtype)
     if not train:
-        return Workload(task.eval(), task.inputs, reads=0, writes=0)
+        task.eval().requires_grad_(False)
+        return Workload(task, task.inputs, reads=0, writes=0)
     task.train()
     parameters = [p for p in task.parameters() if p.requires_grad]
 

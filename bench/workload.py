@@ -38,6 +38,8 @@ class Where:
 class Workload:
     """`fn(*args)` is what is measured; with `tangents` its backward runs in the same step.
 
+    Without tangents nothing may ask for a gradient: then no grad mode has to be switched.
+
     Gradients are taken of `wrt`, left out of all inputs that ask for one. `remake` gives fresh
     inputs to check results with, for a function that writes its inputs.
 
@@ -80,16 +82,11 @@ def stored_bytes(tensor: Tensor) -> int:
     return count * tensor.element_size()
 
 
-def step_of(workload: Workload, fn: Callable[..., Any]) -> Callable[[], list[Tensor]]:
+def step_of(workload: Workload, fn: Callable[..., Any]) -> Callable[[], Any]:
     """A step without arguments: forward, or forward and backward; returns all results."""
     args = workload.args
     if not workload.tangents:
-
-        def forward() -> list[Tensor]:
-            with torch.no_grad():
-                return tensors(fn(*args))
-
-        return forward
+        return lambda: fn(*args)
     leaves = workload.wrt or [t for t in tensors(args) if t.requires_grad]
 
     def both() -> list[Tensor]:
