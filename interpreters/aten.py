@@ -56,9 +56,7 @@ class InterpretError(RuntimeError):
     """An op cannot be run, or its results are not what its types say."""
 
 
-def run_function(
-    module: ModuleOp | FuncOp, args: Sequence[Any], check: bool = False
-) -> list[Any]:
+def run_function(module: ModuleOp | FuncOp, args: Sequence[Any], check: bool = False) -> list[Any]:
     """The results of the module's first function on tensors and ints.
 
     `check`: every result must have the dtype, sizes, strides and device of its type.

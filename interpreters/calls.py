@@ -1,0 +1,62 @@
+"""Extern calls in the interpreters: the eager op by its schema name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import torch
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import Attribute, Operation
+
+from minductor.dialects.attrs import ExprAttr, IndexAttr
+from minductor.dialects.dtypes import DTYPES
+from minductor.dialects.pyattrs import ArgAttr, DeviceAttr, DTypeAttr, EnumAttr, to_python
+from minductor.interpreters.points import Points
+
+SEED = "minductor.seed"
+
+
+def call(op: Operation, operands: Sequence[Any], points: Points) -> list[Any]:
+    """The results of an extern op on concrete operands, as a flat list.
+
+    A seed is drawn from torch's default generator, so that torch.manual_seed fixes it.
+    """
+    callee = op.properties["callee"]
+    assert isinstance(callee, StringAttr)
+    if callee.data == SEED:
+        return [torch.randint(-(2**63), 2**63 - 1, (1,), dtype=torch.int64) for _ in op.results]
+    fn = reduce(getattr, callee.data.split("."), torch.ops)
+    props: Any = op.properties
+    args = [argument(a, operands, points) for a in props["args_"]]
+    kwargs = {k: argument(a, operands, points) for k, a in props["kwargs"].data.items()}
+    return flatten(fn(*args, **kwargs))
+
+
+def flatten(value: Any) -> list[Any]:
+    """Nested results as one list; None results are dropped."""
+    if isinstance(value, tuple | list):
+        return [leaf for item in value for leaf in flatten(item)]
+    return [] if value is None else [value]
+
+
+def argument(attr: Attribute, operands: Sequence[Any], points: Points) -> Any:
+    """The Python value of an argument attribute."""
+    match attr:
+        case ArgAttr():
+            return operands[attr.data]
+        case ExprAttr():
+            return points.number(attr.data)
+        case IndexAttr():
+            return [points.number(e) for e in attr.data]
+        case DTypeAttr():
+            return getattr(torch, DTYPES[attr.data].torch_name)
+        case DeviceAttr():
+            return torch.device(attr.data)
+        case EnumAttr():
+            return getattr(torch, attr.data.removeprefix("torch."))
+        case ArrayAttr():
+            return [argument(a, operands, points) for a in attr]
+        case _:
+            return to_python(attr)
