@@ -1,7 +1,8 @@
 """The prelude: fragments of C++ that a generated file is built from, and their dependences.
 
-`prelude/*.cpp` hold fragments in definition order; each begins with a line `//@ name: more names` that
-says what it defines. What a fragment needs is read off its text: every identifier that an earlier
+`prelude/*.cpp` hold fragments in definition order; each begins with a line `//@ name: more names`
+that says what it defines. What a fragment needs is read off its text: every identifier that an
+earlier
 fragment defines. A generated file gets only the fragments it uses, so that compiling it costs what
 its own code costs.
 """

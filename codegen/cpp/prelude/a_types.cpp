@@ -1,7 +1,8 @@
-//@ head: INL REG i8 i16 i32 i64 u8 u16 u32 u64 f32 f64
+//@ head: INL HOT REG i8 i16 i32 i64 u8 u16 u32 u64 f32 f64
 #pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define INL inline __attribute__((always_inline))
+#define HOT __attribute__((always_inline))
 typedef signed char i8; typedef short i16; typedef int i32; typedef long long i64;
 typedef unsigned char u8; typedef unsigned short u16; typedef unsigned int u32; typedef unsigned long long u64;
 typedef float f32; typedef double f64;

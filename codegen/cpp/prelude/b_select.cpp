@@ -86,3 +86,9 @@ template<class L> INL auto within(L, i64 base, i64 step, i64 lo, i64 hi) {
     return (i >= bc<I>((i32)a)) & (i < bc<I>((i32)b));
   }
 }
+//@ mask: mask_ as_mask
+// The type of a condition over N lanes when it must have one type: bool, or 32-bit lanes.
+template<int N> struct mask_ { typedef vec<i32, N> t; };
+template<> struct mask_<1> { typedef bool t; };
+template<int N> using mask = typename mask_<N>::t;
+template<class L, class M> INL mask<L::n> as_mask(L, M m) { if constexpr (L::n == 1) return m; else return mask_of<vec<i32, L::n>>(m); }

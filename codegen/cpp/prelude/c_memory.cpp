@@ -161,3 +161,34 @@ template<class T, class L> INL void st_last(L l, T *p, vec<T, L::n> x) { *p = la
 //@ each_lane
 // f(i) for the live lanes in order.
 template<class L, class B> INL void each_lane(L l, B f) { const int n = lanes_of(l); for (int i = 0; i < n; ++i) f(i); }
+//@ by_index
+// Lane i holds at(i).
+template<class T, class L, class A> INL vec<T, L::n> by_index(L, A at) {
+  if constexpr (L::n == 1) return (T)at(0);
+  else { alignas(64) T t[L::n]; for (int i = 0; i < L::n; ++i) t[i] = (T)at(i); return ld_all<vec<T, L::n>>(t); }
+}
+//@ ld_uniform_if
+// One element for all lanes where c holds; not touched when no lane is live.
+template<class T, class L, class M> INL vec<T, L::n> ld_uniform_if(L l, const T *p, M c, vec<T, L::n> z) {
+  typedef vec<T, L::n> V;
+  if constexpr (L::n == 1) { if (c) return *p; return z; }
+  else {
+    auto m = mask_of<V>(c);
+    if constexpr (is_part<L>) m = m & live<V>(l);
+    return any(m) ? m_sel(m, bc<V>(*p), z) : z;
+  }
+}
+//@ st_if
+// Predicated store: only lanes where c holds.
+template<class T, class L, class A, class M> INL void st_if(L l, T *p, A at, M c, vec<T, L::n> x) {
+  typedef vec<T, L::n> V;
+  if constexpr (L::n == 1) { if (c) p[at(0)] = x; }
+  else {
+    alignas(64) T t[L::n];
+    alignas(64) el<ints<V>> k[L::n];
+    st_all<V>(t, x);
+    st_all<ints<V>>(k, mask_of<V>(c));
+    const int n = lanes_of(l);
+    for (int i = 0; i < n; ++i) if (k[i]) p[at(i)] = t[i];
+  }
+}

@@ -1,0 +1,28 @@
+"""The whole translation unit: the prelude pieces in use, then every kernel with target `cpp`."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from minductor.codegen.cpp.fragments import prelude_for
+from minductor.codegen.cpp.kernel import print_kernel
+from minductor.dialects.kernel.ops import FuncOp
+
+
+def cpp_kernels(module: ModuleOp) -> list[FuncOp]:
+    """The kernels that this emitter prints, in module order."""
+    return [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.target == "cpp"]
+
+
+def emit_cpp(module: ModuleOp) -> str:
+    """One self-contained C++17 translation unit; empty when the module has no C++ kernel.
+
+    Every kernel is `extern "C" int NAME(void *const *ptrs, const long long *sizes)`: buffers in
+    parameter order, size symbols in order; it returns 0 or the fault bits 1 (an index out of range)
+    and 2 (integer division by zero). Raises EmitError with the op and the mend.
+    """
+    kernels = [print_kernel(func) for func in cpp_kernels(module)]
+    if not kernels:
+        return ""
+    code = "\n\n".join(kernels)
+    return f"{prelude_for(code)}\n\n{code}\n"

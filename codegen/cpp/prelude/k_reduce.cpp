@@ -1,0 +1,209 @@
+//@ lowest
+// Identities of max and min: infinities, or the ends of the integers.
+template<class T> constexpr T lowest = is_float<T> ? T(-__builtin_inf()) : is_signed<T> ? T((u64)1 << (8 * sizeof(T) - 1)) : T(0);
+template<> constexpr f32 lowest<f32> = -__builtin_inff();
+template<> constexpr f64 lowest<f64> = -__builtin_inf();
+//@ highest
+template<class T> constexpr T highest = is_signed<T> ? T(((u64)1 << (8 * sizeof(T) - 1)) - 1) : T(-1);
+template<> constexpr f32 highest<f32> = __builtin_inff();
+template<> constexpr f64 highest<f64> = __builtin_inf();
+//@ STATE1
+// The running state of a reduction, for scalars and vectors: take a value, merge another state,
+// keep the old one where a mask fails, map each part (to split lanes).
+#define STATE1(name, start, next) \
+template<class V> struct name { \
+  typedef el<V> T; \
+  static constexpr int lanes = width<V>; \
+  V s = bc<V>(start); \
+  INL void take(V x) { s = next; } \
+  INL void merge(name o) { V x = o.s; s = next; } \
+  template<class M> INL void keep(M m, name old) { s = m_where(m, s, old.s); } \
+  template<class G> INL auto map(G g) const { return name<decltype(g(s))>{g(s)}; } \
+};
+//@ r_add
+STATE1(r_add, T(0), s + x)
+//@ r_mul
+STATE1(r_mul, T(1), s * x)
+//@ r_max
+STATE1(r_max, lowest<T>, m_maximum(x, s))
+//@ r_min
+STATE1(r_min, highest<T>, m_minimum(x, s))
+//@ r_any
+STATE1(r_any, T(0), s | x)
+//@ r_all
+STATE1(r_all, T(1), s & x)
+//@ r_xor
+STATE1(r_xor, T(0), s ^ x)
+//@ m_logaddexp
+template<class F> INL F m_logaddexp(F a, F b) {
+  F hi = m_maximum(a, b), d = m_sel(a == b, bc<F>(0), m_abs(a - b));
+  F r = hi + m_log1p(m_exp(-d));
+  return m_sel(m_isinf(hi), hi, r);
+}
+//@ r_logaddexp
+STATE1(r_logaddexp, lowest<T>, m_logaddexp(s, x))
+//@ STATE_ARG
+// Extreme value and its flat index: the lowest index among equals; NaN is the most extreme.
+#define STATE_ARG(name, start, better) \
+template<class V, class I> struct name { \
+  static constexpr int lanes = width<V>; \
+  V v = bc<V>(start<el<V>>); \
+  I i = bc<I>(highest<el<I>>); \
+  INL void take(V x, I k) { \
+    auto first = mask_of<V>(k < i); \
+    auto win = (x better v) | ((x == v) & first); \
+    if constexpr (is_float<el<V>>) win = win | ((x != x) & ((v == v) | first)); \
+    v = m_sel(win, x, v); \
+    i = m_where(win, k, i); \
+  } \
+  INL void next(V x, I k) { \
+    auto win = x better v; \
+    if constexpr (is_float<el<V>>) win = win | ((x != x) & (v == v)); \
+    v = m_sel(win, x, v); \
+    i = m_where(win, k, i); \
+  } \
+  INL void merge(name o) { take(o.v, o.i); } \
+  template<class M> INL void keep(M m, name old) { v = m_where(m, v, old.v); i = m_where(m, i, old.i); } \
+  template<class G> INL auto map(G g) const { return name<decltype(g(v)), decltype(g(i))>{g(v), g(i)}; } \
+  INL I index(el<I> first) const { return m_sel(i == bc<I>(highest<el<I>>), bc<I>(first), i); } \
+};
+//@ r_argmax
+STATE_ARG(r_argmax, lowest, >)
+//@ r_argmin
+STATE_ARG(r_argmin, highest, <)
+//@ STATE_CUM
+// As STATE_ARG for scans: among equals the last index stays, and NaN stays once seen.
+#define STATE_CUM(name, start, better) \
+template<class V, class I> struct name { \
+  static constexpr int lanes = width<V>; \
+  V v = bc<V>(start<el<V>>); \
+  I i = bc<I>((el<I>)-1); \
+  INL void take(V x, I k) { \
+    auto later = mask_of<V>(k > i); \
+    auto win = ((x better v) & later) | ((x better v) & (x != v)); \
+    if constexpr (is_float<el<V>>) win = (win & (v == v)) | ((x != x) & ((v == v) | later)); \
+    v = m_sel(win, x, v); \
+    i = m_where(win, k, i); \
+  } \
+  INL void merge(name o) { take(o.v, o.i); } \
+  template<class M> INL void keep(M m, name old) { v = m_where(m, v, old.v); i = m_where(m, i, old.i); } \
+  template<class G> INL auto map(G g) const { return name<decltype(g(v)), decltype(g(i))>{g(v), g(i)}; } \
+};
+//@ r_cummax
+STATE_CUM(r_cummax, lowest, >=)
+//@ r_cummin
+STATE_CUM(r_cummin, highest, <=)
+//@ r_welford
+// Mean, sum of squared deviations and count (Welford; merged as by Chan et al.).
+template<class V> struct r_welford {
+  static constexpr int lanes = width<V>;
+  V mean = bc<V>(0), m2 = bc<V>(0), n = bc<V>(0);
+  INL void take(V x) {
+    n = n + el<V>(1);
+    V d = x - mean;
+    mean = mean + d / n;
+    m2 = m2 + d * (x - mean);
+  }
+  INL void merge(r_welford o) {
+    V all = n + o.n, d = o.mean - mean, w = m_sel(all == bc<V>(0), bc<V>(0), o.n / all);
+    mean = mean + d * w;
+    m2 = m2 + o.m2 + d * d * n * w;
+    n = all;
+  }
+  template<class M> INL void keep(M m, r_welford old) { mean = m_where(m, mean, old.mean); m2 = m_where(m, m2, old.m2); n = m_where(m, n, old.n); }
+  template<class G> INL auto map(G g) const { return r_welford<decltype(g(mean))>{g(mean), g(m2), g(n)}; }
+};
+//@ r_max_sumexp
+// Maximum and sum of e^(x - maximum), in one pass (the online softmax).
+template<class V> struct r_max_sumexp {
+  static constexpr int lanes = width<V>;
+  V m = bc<V>(lowest<el<V>>), s = bc<V>(0);
+  INL void put(V x, V w) {
+    V e = m_exp(-m_abs(x - m));
+    e = m_sel((x == m) & (x == bc<V>(lowest<el<V>>)), bc<V>(0), e);
+    auto up = x > m;
+    s = m_sel(up, s * e + w, s + w * e);
+    m = m_maximum(x, m);
+  }
+  INL void take(V x) { put(x, bc<V>(1)); }
+  INL void merge(r_max_sumexp o) { put(o.m, o.s); }
+  template<class M> INL void keep(M k, r_max_sumexp old) { m = m_where(k, m, old.m); s = m_where(k, s, old.s); }
+  template<class G> INL auto map(G g) const { return r_max_sumexp<decltype(g(m))>{g(m), g(s)}; }
+  INL V sum() const { return m_sel(m_isinf(m), m_nan<V>(), s); }
+};
+//@ take
+// A value joins a state; dead lanes of a tail stay out.
+template<class S, int N, class... X> INL void take(Full<N>, S &s, X... x) { s.take(x...); }
+template<class S, int N, class X, class... Y> INL void take(Part<N> L, S &s, X x, Y... y) { S old = s; s.take(x, y...); s.keep(live<X>(L), old); }
+//@ next
+// The same for indices that only grow.
+template<class S, int N, class... X> INL void next(Full<N>, S &s, X... x) { s.next(x...); }
+template<class S, int N, class X, class... Y> INL void next(Part<N> L, S &s, X x, Y... y) { S old = s; s.next(x, y...); s.keep(live<X>(L), old); }
+//@ fold_lanes
+// Merge the lanes of a state, halves first.
+template<class S> INL auto fold_lanes(S s) {
+  if constexpr (S::lanes > 1) { auto a = s.map([](auto v) { return low(v); }); a.merge(s.map([](auto v) { return high(v); })); return fold_lanes(a); }
+  else return s;
+}
+//@ red
+// A reduction in flight: U vector states, and a scalar one for a scalar tail.
+template<class SV, class S1, int U> struct red {
+  SV v[U];
+  S1 s;
+  INL SV merged() {
+    for (int k = 1; k < U; k *= 2) for (int i = 0; i + k < U; i += 2 * k) v[i].merge(v[i + k]);
+    return v[0];
+  }
+  INL S1 total() {
+    S1 t = fold_lanes(merged());
+    t.merge(s);
+    return t;
+  }
+};
+//@ lane_loop: each_
+// The iterations lo .. hi in vectors of N, U of them in flight. tail: 0 none, 1 masked, 2 scalar,
+// 3 none and the length is a multiple of N U.
+template<class F, int... I> INL void each_(F f, seq<I...>) { (f(Full<I>()), ...); }
+template<int N, int U, int tail, class B, class... R> INL void lane_loop(i64 lo, i64 hi, B body, R &...r) {
+  i64 i = lo;
+  for (; i + N * U <= hi; i += N * U) each_([&](auto u) HOT { body(Full<N>(), i + N * u.n, r.v[u.n]...); }, upto<U>());
+  if constexpr (tail == 1) for (; i < hi; i += N) body(Part<N>{hi - i < N ? (int)(hi - i) : N}, i, r.v[0]...);
+  else if constexpr (U > 1 && tail != 3) for (; i + N <= hi; i += N) body(Full<N>(), i, r.v[0]...);
+  if constexpr (tail == 2) for (; i < hi; ++i) body(Full<1>(), i, r.s...);
+}
+//@ shift_up: shift_
+// Lane i takes lane i - k; the first k lanes hold anything.
+template<int k, class V, int... I> INL V shift_(V x, seq<I...>) { return __builtin_shufflevector(x, x, (I < k ? I : I - k)...); }
+template<int k, class V> INL V shift_up(V x) {
+  if constexpr (is_pair<V>) {
+    alignas(64) el<V> t[2 * width<V>];
+    st_all<V>(t, x);
+    st_all<V>(t + k, x);
+    return ld_all<V>(t);
+  }
+  else return shift_<k>(x, upto<width<V>>());
+}
+//@ prefix: prefix_steps
+// Inclusive prefixes of the lanes of x on top of a carried state, which moves on. S is the state of vectors.
+template<int k, class S> INL S prefix_steps(S p) {
+  if constexpr (k >= S::lanes) return p;
+  else {
+    S q = p.map([](auto v) { return shift_up<k>(v); });
+    q.keep(iota<vec<i32, S::lanes>>() >= bc<vec<i32, S::lanes>>(k), S());
+    q.merge(p);
+    return prefix_steps<2 * k>(q);
+  }
+}
+template<class S, class L, class C, class... X> INL S prefix(L l, C &carry, X... x) {
+  if constexpr (S::lanes == 1) { carry.take(x...); return carry; }
+  else {
+    S p;
+    p.take(x...);
+    p = prefix_steps<1>(p);
+    S c = carry.map([](auto v) { return bc<vec<decltype(v), S::lanes>>(v); });
+    c.merge(p);
+    const int last = lanes_of(l) - 1;
+    carry = c.map([=](auto v) { return lane(v, last); });
+    return c;
+  }
+}
