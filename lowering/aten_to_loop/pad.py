@@ -8,7 +8,7 @@
            else { %1 = scalar.constant 0.5 : f32   scalar.yield %1 : f32 }
       loop.store %v, %o[d0] }
 
-Reflection, replication and circular padding only move the index, so every read is inside.
+Reflection and replication only move the index, so every read is inside.
 """
 
 from __future__ import annotations
@@ -70,9 +70,3 @@ def reflection_pad(call: Call) -> list[Result]:
 def replication_pad(call: Call) -> list[Result]:
     """The outermost element repeated."""
     return _moved(call, maps.clamp_position)
-
-
-@lower("_pad_circular.default")
-def circular_pad(call: Call) -> list[Result]:
-    """Continued from the other end."""
-    return _moved(call, ex.mod)

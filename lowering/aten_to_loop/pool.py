@@ -24,7 +24,6 @@ from xdsl.ir import SSAValue
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Expr, ExprLike
 from minductor.dialects.expr_simplify import contiguous_strides, flatten_index
-from minductor.lowering.aten_to_loop import view_maps as maps
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.nest_builder import NestBuilder
 from minductor.lowering.aten_to_loop.promote import is_float, opmath
@@ -146,6 +145,10 @@ def _max_by_reduction(call: Call, x: Ref, w: Window) -> list[Result]:
     kept = [ex.emin(ex.emax(e, f), n) for e, f, n in zip(at, first, last, strict=True)]
     flat = b.index(flatten_index(kept, contiguous_strides(w.sizes)))
     best, place = b.reduce("argmax", value, flat)
+    if is_float(x.dtype):
+        unset = b.index(-1)
+        nan = b.reduce("max", b.op("select", b.op("isnan", value), flat, unset))[0]
+        place = b.op("select", b.op("gt", nan, unset), nan, place)
     b.store(best, 0)
     b.store(place, 1)
     return call.done(b)
@@ -222,26 +225,41 @@ def adaptive_avg_pool(call: Call) -> list[Result]:
 Contribution = Callable[[list[Expr]], SSAValue]
 
 
-def windows_over(
-    b: NestBuilder, w: Window, outputs: Sequence[Expr], add: Contribution
-) -> SSAValue | None:
-    """The sum of `add(window)` over the windows that may hold the nest's point, 0 for the others.
+def spans(w: Window) -> list[int]:
+    """How many windows may hold one input position, per pooled dimension."""
+    return [(k - 1) * d // s + 1 for k, d, s in zip(w.kernel, w.dilation, w.stride, strict=True)]
+
+
+def backward_nest(call: Call, w: Window) -> NestBuilder:
+    """A nest over the input for `windows_over`; many candidates become reduce variables."""
+    many = prod(spans(w)) > WRITTEN_OUT
+    return call.nest(reduce=[ex.const(n) for n in spans(w)] if many else [])
+
+
+def windows_over(b: NestBuilder, w: Window, outputs: Sequence[Expr], add: Contribution) -> SSAValue:
+    """The sum of `add(window)` over the windows that may hold the nest's point, in order.
 
     `outputs` are the numbers of windows. `add` gives 0 for a candidate that does not hold the
-    point after all. None if there are too many candidates to write out.
+    point after all.
     """
-    spans = [(k - 1) * d // s + 1 for k, d, s in zip(w.kernel, w.dilation, w.stride, strict=True)]
-    if prod(spans) > WRITTEN_OUT:
-        return None
     point = b.dims[len(b.dims) - w.n :]
     last = [ex.floordiv(e + p, s) for e, p, s in zip(point, w.pad, w.stride, strict=True)]
-    total: SSAValue | None = None
-    for back in itertools.product(*(range(n - 1, -1, -1) for n in spans)):
+
+    def candidate(back: Sequence[ExprLike]) -> SSAValue:
         at = [b.ranges.simplify(e - o) for e, o in zip(last, back, strict=True)]
         tests = [b.within(e, 0, n) for e, n in zip(at, outputs, strict=True)]
         tests = [t for t in tests if b.known(t) is not True]
-        value = guarded(b, tests, lambda at=at: add(at), lambda: _zero(b))
+        return guarded(b, tests, lambda: add(at), lambda: _zero(b))
+
+    if b.rdims:
+        return b.reduce(
+            "add", candidate([n - 1 - r for n, r in zip(spans(w), b.rdims, strict=True)])
+        )[0]
+    total: SSAValue | None = None
+    for offset in itertools.product(*(range(n - 1, -1, -1) for n in spans(w))):
+        value = candidate(offset)
         total = value if total is None else b.op("add", total, value)
+    assert total is not None
     return total
 
 
@@ -252,8 +270,3 @@ def _zero(b: NestBuilder) -> SSAValue:
 def same_rank_index(b: NestBuilder, w: Window, at: Sequence[Expr]) -> list[Expr]:
     """The nest's leading point with `at` in the pooled dimensions."""
     return [*b.dims[: len(b.dims) - w.n], *at]
-
-
-def plane(w: Window) -> Expr:
-    """Elements of the pooled dimensions."""
-    return maps.numel(w.sizes)

@@ -22,6 +22,7 @@ from minductor.dialects.expr_simplify import contiguous_strides, flatten_index
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.pool import (
     Window,
+    backward_nest,
     divisor,
     same_rank_index,
     window_of,
@@ -39,7 +40,7 @@ def max_pool_backward(call: Call) -> list[Result]:
     x, grad, places = call.ref("self"), call.ref("grad_output"), call.ref("indices")
     n = 2 if "2d" in call.overload else 3
     w = window_of(call, x, n)
-    b = call.nest()
+    b = backward_nest(call, w)
     dtype = opmath(call.type.dtype)
     mine = b.index(flatten_index(b.dims[-n:], contiguous_strides(w.sizes)))
 
@@ -48,10 +49,7 @@ def max_pool_backward(call: Call) -> list[Result]:
         hit = b.op("eq", b.load(places, index), mine)
         return b.op("select", hit, b.cast(b.load(grad, index), dtype), b.const(0, dtype))
 
-    total = windows_over(b, w, grad.sizes[-n:], add)
-    if total is None:
-        raise Declined("windows overlap too often")
-    b.store(total)
+    b.store(windows_over(b, w, grad.sizes[-n:], add))
     return call.done(b)
 
 
@@ -61,7 +59,7 @@ def avg_pool_backward(call: Call) -> list[Result]:
     x, grad = call.ref("self"), call.ref("grad_output")
     n = 2 if "2d" in call.overload else 3
     w = window_of(call, x, n)
-    b = call.nest()
+    b = backward_nest(call, w)
     dtype = opmath(call.type.dtype)
     if not is_float(call.type.dtype):
         raise Declined("an average of integers")
@@ -76,10 +74,7 @@ def avg_pool_backward(call: Call) -> list[Result]:
         tests = [t for t in tests if b.known(t) is not True]
         return guarded(b, tests, share, lambda: b.const(0, dtype))
 
-    total = windows_over(b, w, grad.sizes[-n:], add)
-    if total is None:
-        raise Declined("windows overlap too often")
-    b.store(total)
+    b.store(windows_over(b, w, grad.sizes[-n:], add))
     return call.done(b)
 
 
