@@ -363,7 +363,7 @@ class ConfigAttr(InternedData, Data[ConfigItems]):
         """A configuration from keywords, in the order given."""
         return ConfigAttr.new(tuple(items.items()))
 
-    def get(self, key: str, default: str | int | None = None) -> str | int | None:
+    def lookup(self, key: str, default: str | int | None = None) -> str | int | None:
         """The value of a key."""
         return dict(self.data).get(key, default)
 

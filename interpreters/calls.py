@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any
 
 import torch
@@ -27,7 +26,9 @@ def call(op: Operation, operands: Sequence[Any], points: Points) -> list[Any]:
     assert isinstance(callee, StringAttr)
     if callee.data == SEED:
         return [torch.randint(-(2**63), 2**63 - 1, (1,), dtype=torch.int64) for _ in op.results]
-    fn = reduce(getattr, callee.data.split("."), torch.ops)
+    fn: Any = torch.ops
+    for part in callee.data.split("."):
+        fn = getattr(fn, part)
     props: Any = op.properties
     args = [argument(a, operands, points) for a in props["args_"]]
     kwargs = {k: argument(a, operands, points) for k, a in props["kwargs"].data.items()}

@@ -92,7 +92,7 @@ def _arg(kind: str, a: Tensor, flat: Tensor, dims: Sequence[int]) -> list[Tensor
     return [best, torch.amin(where, list(dims), keepdim=True)]
 
 
-def _welford(a: Tensor, dims: Sequence[int]) -> list[Tensor]:
+def _welford(a: Tensor, dims: list[int]) -> list[Tensor]:
     count = 1
     for d in dims:
         count *= a.shape[d]

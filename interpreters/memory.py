@@ -64,7 +64,7 @@ def scatter(
 ) -> None:
     """dest[index] = value (or combined) in iteration order; dead points write nothing."""
     places = [points.flat_ones(i) for i in index]
-    flat: IndexValue = torch.zeros([1] * points.rank, dtype=torch.long)
+    flat = torch.zeros([1] * points.rank, dtype=torch.long)
     for place, stride in zip(places, dest.stride(), strict=True):
         flat = flat + place * stride
     parts = [flat, value] if points.mask is None else [flat, value, points.mask]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -30,6 +30,10 @@ SEED = "minductor.seed"
 _guards: Any = import_module("torch._C._dynamo.guards")
 
 LayoutTuple = tuple[str, torch.dtype, str, tuple[Number, ...], tuple[Number, ...]]
+
+
+def _current_device() -> int:
+    return torch._C._cuda_getDevice()
 
 
 def _empty_other(
@@ -64,6 +68,7 @@ class Host:
     def __init__(self, artifact: Artifact, folder: Path) -> None:
         self.artifact = artifact
         self.folder = folder
+        self._device: int | None = None
 
     empty_cpu = staticmethod(_guards._empty_strided_cpu)
     empty_cuda = staticmethod(_guards._empty_strided_cuda)
@@ -74,10 +79,16 @@ class Host:
     seed = staticmethod(random.draw_seed)
     aligned = staticmethod(checks.aligned)
 
-    @staticmethod
-    def on(device: str) -> AbstractContextManager[None]:
-        """Make a numbered CUDA device the current one for a call."""
-        return torch.cuda.device(torch.device(device))
+    def on(self, device: str) -> Callable[[], AbstractContextManager[None]]:
+        """Bind the graph to a numbered CUDA device; the result makes it current for a call."""
+        index = torch.device(device).index
+        self._device = index
+        here = nullcontext()
+
+        def enter() -> AbstractContextManager[None]:
+            return here if _current_device() == index else torch.cuda.device(index)
+
+        return enter
 
     @cached_property
     def library(self) -> ctypes.CDLL:
@@ -92,7 +103,8 @@ class Host:
     def _triton(self) -> Any:
         from minductor.runtime.triton_loader import TritonModule
 
-        return TritonModule(self.artifact, self.folder)
+        with torch.cuda.device(-1 if self._device is None else self._device):
+            return TritonModule(self.artifact, self.folder)
 
     def kernel(self, name: str, pointers: int, sizes: int = 0) -> Callable[..., None]:
         """A C++ kernel: call it with tensors, then ints. IndexError on an index out of range."""
@@ -100,7 +112,8 @@ class Host:
 
     def triton(self, name: str) -> Callable[..., None]:
         """A Triton kernel: call it with tensors, then ints."""
-        return self._triton.bind(name)
+        with torch.cuda.device(-1 if self._device is None else self._device):
+            return self._triton.bind(name)
 
     def variants(self, candidates: Sequence[Callable[..., None]]) -> Callable[..., None]:
         """One of several kernels that compute the same: the first, which schedules prefer."""

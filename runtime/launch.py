@@ -35,6 +35,7 @@ from minductor.runtime.cache import Cache
 
 _NAME = "minductor_launcher"
 _FILE = f"{_NAME}.so"
+_SOURCES = ("launcher.c", "launcher_device.h")
 _HANDLE_OFFSET = 16  # behind the object head: reference count and type
 _SHIMS = {
     "data_ptr": "get_data_ptr",
@@ -89,7 +90,7 @@ class _Job:
 
     def start(self, compiler: Compiler) -> None:
         """Start the compiler. Raises BuildError when Python.h is missing."""
-        source = Path(__file__).with_name("launcher.c")
+        source = Path(__file__).with_name(_SOURCES[0])
         include = sysconfig.get_paths()["include"]
         if not (Path(include) / "Python.h").exists():
             raise BuildError(f"no Python.h in {include}; install the package python3-dev")
@@ -145,7 +146,8 @@ def _set_up(module: Any) -> Any:
 
 
 def _key(compiler: Compiler) -> str:
-    source = Path(__file__).with_name("launcher.c").read_text(encoding="utf-8")
+    here = Path(__file__)
+    source = "".join(here.with_name(f).read_text(encoding="utf-8") for f in _SOURCES)
     python = f"{sys.version} {sysconfig.get_config_var('SOABI')}"
     return Cache.key([_NAME, source, python, torch.__version__, compiler.identity, cpu_identity()])
 

@@ -8,6 +8,7 @@ on CPU tensors.
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import importlib.util
 import os
@@ -16,6 +17,7 @@ from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,6 +25,7 @@ from typing import Any
 import torch
 
 from minductor.runtime.artifact import TRITON, Artifact
+from minductor.runtime.launch import address_of, has_handles, launcher
 
 _ALIGNMENT = 16
 _MAX_WORKERS = 16
@@ -143,7 +146,7 @@ class TritonModule:
         launch = self._launches[name]
         if interpreting():
             return _interpreted(name, getattr(self._module, name), launch)
-        return _direct(self._compiled(name), launch)
+        return _direct(self._compiled(name), name, launch)
 
 
 @contextmanager
@@ -180,29 +183,100 @@ def _interpreted(name: str, function: Any, launch: Launch) -> Callable[..., None
     return call
 
 
-def _direct(compiled: Any, launch: Launch) -> Callable[..., None]:
+def _direct(compiled: Any, name: str, launch: Launch) -> Callable[..., None]:
     """Launch without Triton's binder: arguments are known to fit the signature."""
     from triton.runtime.driver import driver
 
+    run = compiled.run  # loads the binary
+    fast = _through_driver(compiled, name, launch)
+    if fast is not None:
+        return fast
     active: Any = driver.active
     grid_of = launch.grid_function()
     count = len(launch.sizes)
     fixed = tuple(launch.constexprs.values())
-    run = compiled.run  # loads the binary
     function, packed = compiled.function, compiled.packed_metadata
-    device_of = active.get_current_device
-    stream_of = active.get_current_stream
 
     def call(*args: Any) -> None:
         x, y, z = grid_of(*args[len(args) - count :])
         if x and y and z:
-            stream = stream_of(device_of())
+            stream = active.get_current_stream(active.get_current_device())
             run(x, y, z, stream, function, packed, None, None, None, *args, *fixed)
 
-    def call_fixed(*args: Any) -> None:
-        run(x, y, z, stream_of(device_of()), function, packed, None, None, None, *args, *fixed)
+    return call
 
-    if count:
-        return call
-    x, y, z = grid_of()
-    return call_fixed if x and y and z else (lambda *args: None)
+
+def _through_driver(compiled: Any, name: str, launch: Launch) -> Callable[..., None] | None:
+    """The launcher's own launch, where the kernel has the plain form that it serves.
+
+    Scratch memory, clusters and cooperative grids stay with Triton; so does a parameter list
+    that the CUDA driver describes otherwise than the signature does.
+    """
+    facts = compiled.metadata
+    special = ("global_scratch_size", "profile_scratch_size", "launch_cooperative_grid")
+    if any(getattr(facts, f, 0) for f in (*special, "launch_pdl")):
+        return None
+    if getattr(facts, "num_ctas", 1) != 1 or not has_handles():
+        return None
+    cuda = _cuda()
+    if cuda is None:
+        return None
+    kinds = list(launch.signature.values())
+    sizes = len(launch.sizes)
+    widths = [8 if kind.startswith("*") else int(kind.strip("iu")) // 8 for kind in kinds]
+    found = cuda.parameter_bytes(compiled.function)
+    if found[: len(widths)] != widths or any(w != 8 for w in found[len(widths) :]):
+        return None
+    grid_of = launch.grid_function()
+    return launcher().Device(
+        compiled.function,
+        cuda.launch,
+        cuda.stream,
+        torch.cuda.current_device(),
+        facts.num_warps * 32,
+        facts.shared,
+        len(kinds) - sizes,
+        sizes,
+        len(found) - len(widths),
+        grid_of if sizes else grid_of(),
+        name,
+        compiled,
+    )
+
+
+@dataclass(frozen=True)
+class _Cuda:
+    """Addresses in the CUDA driver and in torch."""
+
+    library: ctypes.CDLL
+    launch: int
+    stream: int
+
+    def parameter_bytes(self, function: int) -> list[int]:
+        """Size of each parameter of a loaded kernel, as the driver knows it."""
+        out: list[int] = []
+        offset, size = ctypes.c_size_t(), ctypes.c_size_t()
+        query: Any = self.library.cuFuncGetParamInfo
+        while len(out) < 4096:
+            where, length = ctypes.byref(offset), ctypes.byref(size)
+            code = query(ctypes.c_void_p(function), ctypes.c_size_t(len(out)), where, length)
+            if code != 0:
+                break
+            out.append(size.value)
+        return out
+
+
+@cache
+def _cuda() -> _Cuda | None:
+    """None where the driver or torch lack a function that the launcher needs."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+        home = Path(str(torch.__file__)).parent / "lib" / "libtorch_cuda.so"
+        ours = ctypes.CDLL(str(home), mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+    except OSError:
+        return None
+    launch = address_of(driver, "cuLaunchKernel")
+    stream = address_of(ours, "aoti_torch_get_current_cuda_stream")
+    if launch is None or stream is None or address_of(driver, "cuFuncGetParamInfo") is None:
+        return None
+    return _Cuda(driver, launch, stream)

@@ -95,16 +95,18 @@ class Wrapper:
     # -- the whole text ---------------------------------------------------------------------------
     def text(self) -> str:
         """Head, then `call`."""
+        device = _device(self._function)
+        on = ""
+        if device is not None:  # first, since kernels are bound to it
+            on = self._heads.define("on_device", f'host.on("{device}")')
         self._arguments()
         self._body(list(self._function.body.block.ops))
         ops = [op.name for op in self._function.body.walk()]
         kernels, externs = ops.count("kernel.launch"), ops.count("kernel.extern")
         title = f'"""Host program. Kernel launches: {kernels}, extern calls: {externs}."""'
-        device = _device(self._function)
         body = self._lines
-        if device is not None:
-            on = self._heads.helper("on")
-            body = [f'with {on}("{device}"):', *(f"    {line}" for line in body)]
+        if on:
+            body = [f"with {on}():", *(f"    {line}" for line in body)]
         head = "\n".join([title, "", "import torch", "", *self._heads.lines])
         return f"{head.rstrip()}\n\n\ndef call(args):\n" + "".join(f"    {s}\n" for s in body)
 

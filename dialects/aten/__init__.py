@@ -7,6 +7,7 @@ from xdsl.ir import Dialect
 from minductor.dialects.aten.ops import AtenOp, CustomOp, known_op, op_class
 from minductor.dialects.aten.special import SPECIAL_OPS, AssertOp, ConstantOp, PyOp, ScalarOp
 from minductor.dialects.aten.traits import (
+    Commutative,
     Elementwise,
     Mutates,
     Ordered,
@@ -48,6 +49,7 @@ __all__ = [
     "ATEN",
     "AssertOp",
     "AtenOp",
+    "Commutative",
     "ConstantOp",
     "CustomOp",
     "Elementwise",

@@ -38,6 +38,29 @@ class Ordered(OpTrait):
     """Has an effect beside its results (an assertion, a collective): kept, and in order."""
 
 
+@dataclass(frozen=True)
+class Commutative(OpTrait):
+    """The first two operands may change places: bit for bit the same result."""
+
+
+COMMUTATIVE = frozenset(
+    {
+        "add.Tensor",
+        "mul.Tensor",
+        "maximum.default",
+        "minimum.default",
+        "eq.Tensor",
+        "ne.Tensor",
+        "bitwise_and.Tensor",
+        "bitwise_or.Tensor",
+        "bitwise_xor.Tensor",
+        "logical_and.default",
+        "logical_or.default",
+        "logical_xor.default",
+    }
+)
+"""`add.Tensor` only without its `alpha`, which scales the second operand."""
+
 VIEWS_BESIDE_ALIASES = frozenset({"_unsafe_view", "lift_fresh", "_conj", "_neg_view"})
 """Packets whose schemas mark no alias though the result may share storage."""
 
@@ -85,6 +108,8 @@ def traits_of(schema: Schema) -> tuple[OpTrait, ...]:
     pointwise = "pointwise" in schema.tags or packet in ELEMENTWISE_BESIDE_TAGS
     if pointwise and not random and packet not in NOT_ELEMENTWISE:
         out.append(Elementwise())
+    if schema.overload in COMMUTATIVE:
+        out.append(Commutative())
     return tuple(out)
 
 

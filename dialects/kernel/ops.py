@@ -109,7 +109,7 @@ class FuncOp(FuncText, FuncVerify, IRDLOperation):
     @property
     def target(self) -> str:
         """`cpp` or `triton`."""
-        return str(self.config.get("target", "cpp"))
+        return str(self.config.lookup("target", "cpp"))
 
 
 class LoopOp(LoopText, LoopVerify, IRDLOperation):

@@ -32,10 +32,10 @@ class FuncVerify(Operation):
             if not isinstance(arg.type, BufType):
                 raise VerifyException(f"kernel arguments are flat buffers, not `{arg.type}`")
         symbols = {e.as_atom for e in cast(IndexAttr, props["symbols"]).data}
-        target = str(cast(ConfigAttr, props["config"]).get("target", "cpp"))
+        target = str(cast(ConfigAttr, props["config"]).lookup("target", "cpp"))
         if target not in RUNS:
             raise VerifyException(f"unknown target `{target}`: one of {', '.join(RUNS)}")
-        writable = {a for a, kind in zip(args, access, strict=True) if kind != "read"}
+        writable: set[object] = {a for a, kind in zip(args, access, strict=True) if kind != "read"}
         self._walk(self.regions[0].block, set(), symbols, target, writable)
 
     def _walk(

@@ -102,6 +102,10 @@ class NestOp(NestText, NestVerify, IRDLOperation):
             regions=[Region(block)],
         )
 
+    def number_of(self, result: SSAValue) -> int:
+        """The position of one of the nest's results."""
+        return next(i for i, r in enumerate(self.results) if r is result)
+
     def updated(self, result: int) -> SSAValue | None:
         """The operand that a result updates, or None for a fresh result."""
         tie = int(self.tied.data[result])

@@ -131,7 +131,9 @@ def _arith() -> list[ScalarRow]:
             cost=10,
         ),
         ScalarRow("neg", ("num",), "same", "-{0}", "(-{0})", "(-{0})", lambda a: -a),
-        ScalarRow("abs", ("num",), "same", "torch.abs({0})", "m_abs({0})", "tl.abs({0})", abs),
+        ScalarRow(
+            "abs", ("num",), "same", "torch.abs({0})", "m_abs({0})", "tl.abs({0})", lambda a: abs(a)
+        ),
         ScalarRow("sign", ("num",), "same", "torch.sign({0})", "m_sign({0})", "mi_sign({0})"),
         ScalarRow(
             "minimum",

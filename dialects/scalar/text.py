@@ -118,7 +118,7 @@ class ConstantText(Operation):
         if isinstance(value, FloatAttr):
             text = float_text(value.value.data, dtype_of_scalar(type_).name)
         else:
-            number = cast(IntegerAttr[Any], value).value.data
+            number = value.value.data
             text = str(number & 1 if type_ == i1 else number)
         printer.print_string(f" {text}")
         print_tail(printer, self)

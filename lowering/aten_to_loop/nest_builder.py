@@ -24,9 +24,11 @@ from minductor.dialects.expr import Expr, ExprLike
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.loop.ops import LoadOp, NestOp, ReduceOp, ScanOp, StoreOp
 from minductor.dialects.scalar import ops as sc
+from minductor.dialects.scalar.text import _KINDS as KINDS
 from minductor.dialects.types import TensorType
 from minductor.lowering.aten_to_loop.promote import HALVES, opmath, require_scalar
 from minductor.lowering.aten_to_loop.refs import Number, Ref
+from minductor.lowering.aten_to_loop.registry import Declined
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -144,7 +146,10 @@ class NestBuilder:
 
     # -- values ----------------------------------------------------------------------------------
     def op(self, name: str, *values: SSAValue) -> SSAValue:
-        """A scalar op of the table by name."""
+        """A scalar op of the table by name. Declined for a dtype that the row has no rule for."""
+        kinds, dtype = sc.TABLE_OPS[name].ROW.operands, dtype_of(values[-1])
+        if DTYPES[dtype].kind not in KINDS[kinds[-1]]:
+            raise Declined(f"{name} of {dtype}")
         return self._once((name, *values), lambda: sc.scalar(name, *values))
 
     def const(self, value: Number, dtype: str) -> SSAValue:

@@ -219,8 +219,8 @@ def _clamp(call: Call, low: Operand | None, high: Operand | None) -> list[Result
     def body(b: NestBuilder, x: SSAValue, *bounds: SSAValue) -> SSAValue:
         left = list(bounds)
         if low is not None:
-            x = b.op("maximum", x, left.pop(0))
-        return x if high is None else b.op("minimum", x, left.pop(0))
+            x = _extreme("maximum", "or")(b, x, left.pop(0))
+        return x if high is None else _extreme("minimum", "and")(b, x, left.pop(0))
 
     given = [x for x in (low, high) if x is not None]
     return pointwise(call, body, [call.ref("self"), *given])

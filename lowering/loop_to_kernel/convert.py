@@ -145,7 +145,7 @@ class _FunctionLowering:
         outer.name_hint = inner.name_hint
         owner = inner.owner
         assert isinstance(owner, NestOp)
-        acc = owner.updated(list(owner.results).index(inner))
+        acc = owner.updated(owner.number_of(inner))
         if acc is None:
             return self.host.allocate(outer, group)
         return self.host.updated(outer, acc, group, reads_outside(group, acc))

@@ -231,7 +231,7 @@ class Emitter:
 
 @dataclass(frozen=True)
 class StageLoops:
-    """The loops of a stage: final variables and extents, and the fine variables in terms of them."""
+    """The loops of a stage: final variables and extents; `env` writes fine variables in them."""
 
     variables: tuple[int, ...]
     extents: tuple[Expr, ...]

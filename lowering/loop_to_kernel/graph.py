@@ -68,7 +68,9 @@ class ValueGraph:
         self.kept = kept
         self.first_inner = first_inner
         self.ranges = ranges
-        self.by_tensor = {r: inst for inst in bases for r in inst.nest.results}
+        self.by_tensor: dict[SSAValue, Instance] = {
+            r: inst for inst in bases for r in inst.nest.results
+        }
         self.nodes: dict[tuple[int, Operation], Node] = {}
         self.loads: dict[tuple[int, Operation], Node] = {}
         self._instances: dict[tuple[object, ...], Instance] = {}
@@ -260,7 +262,7 @@ def kind_of(op: Operation) -> str:
 
 def plain_store(nest: NestOp, result: SSAValue) -> StoreOp:
     """The one store of a fresh result."""
-    arg = nest.body.block.args[list(nest.results).index(result)]
+    arg = nest.body.block.args[nest.number_of(result)]
     for op in nest.body.block.ops:
         if isinstance(op, StoreOp) and op.dest is arg:
             if op.combine is not None or nest.updated(arg.index) is not None:

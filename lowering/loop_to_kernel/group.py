@@ -269,7 +269,7 @@ class GroupLowering:
     def _access(self, value: SSAValue) -> str:
         owner = value.owner
         assert isinstance(owner, NestOp)
-        number = list(owner.results).index(value)
+        number = owner.number_of(value)
         return "write" if owner.updated(number) is None else "update"
 
 

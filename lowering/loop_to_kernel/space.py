@@ -64,7 +64,7 @@ def _quotient(big: Expr, small: Expr) -> Expr | None:
 def split_prefix(
     extents: Sequence[Expr], outer: Expr
 ) -> tuple[tuple[Expr, ...], tuple[Expr, ...]] | None:
-    """Extents as (prefix with product `outer`, rest); splits one extent if it divides, else None."""
+    """Extents as (prefix of product `outer`, rest); splits one extent if it divides, else None."""
     done, have = [], ex.ONE
     rest = [e for e in extents if e is not ex.ONE]
     while have is not outer:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 
-from minductor.dialects.attrs import SymbolsAttr, Words, WordsAttr
+from minductor.dialects.attrs import SymbolsAttr, WordsAttr
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.scalar.ops import BoundOp, IfOp, RandomOp, TableOp
@@ -51,11 +53,9 @@ def is_leaf(loop: Loop) -> bool:
     return not any(isinstance(op, LOOPS) for r in loop.regions for op in r.walk())
 
 
-def set_words(loop: Loop, **changes: object) -> None:
+def set_words(loop: Loop, **changes: Any) -> None:
     """Replace some of a loop's schedule words."""
-    old = loop.words.data
-    fields = {name: getattr(old, name) for name in Words.__dataclass_fields__} | changes
-    loop.words = WordsAttr(Words(**fields))
+    loop.words = WordsAttr(replace(loop.words.data, **changes))
 
 
 def op_cost(op: Operation) -> float:

@@ -152,7 +152,7 @@ class _Chooser:
 
 
 def can_have_lanes(loop: Loop) -> bool:
-    """Vectors run iterations side by side: not for ordered loops, scans, or ordered loops inside."""
+    """Vectors run iterations side by side: no ordered loops, scans, or such loops inside."""
     if isinstance(loop, k.ForOp | k.ScanOp):
         return False
     if isinstance(loop, k.ReduceOp) and any(isinstance(op, LOOPS) for op in loop.body.block.ops):

@@ -32,7 +32,9 @@ func.func @call(%x: !aten.t<f32[4, 4]>) -> (!aten.t<i64[8]>, !aten.t<f32[2]:[4]>
 /// An input that kernels want aligned is copied where it is not; one that is written gets its
 /// values back at the end. A numbered device becomes the current one.
 
-// CHECK:          with on("cuda:1"):
+// CHECK:      on_device = host.on("cuda:1")
+// CHECK-NEXT: check_inputs =
+// CHECK:          with on_device():
 // CHECK-NEXT:         x, y = args
 // CHECK-NEXT:         args.clear()
 // CHECK-NEXT:         check_inputs(x, y)
