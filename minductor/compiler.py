@@ -34,6 +34,7 @@ from minductor.passes.pipelines import RETARGET, build_pipeline, pipeline_option
 from minductor.report import Report, report_of
 from minductor.runtime import loader
 from minductor.runtime.artifact import Artifact
+from minductor.runtime.build import cpu_identity
 from minductor.runtime.cache import Cache
 from minductor.runtime.environment import environment_key
 from minductor.runtime.progress import Progress
@@ -141,16 +142,17 @@ class Compile:
         return found.module, Frame(tuple(found.constants), tuple(found.outputs))
 
     def _emit(self, module: ModuleOp, target: str) -> Artifact:
-        from minductor.codegen.cpp.module import emit_cpp
-        from minductor.codegen.triton.module import emit_triton
         from minductor.codegen.wrapper.module import emit_wrapper
 
         targets = {op.target for op in module.ops if isinstance(op, Kernel)}
         folder = self._folder()
-        with _stage("emit cpp", folder, module):
-            cpp = emit_cpp(module) if "cpp" in targets else None
-        with _stage("emit triton", folder, module):
-            triton = emit_triton(module) if "triton" in targets else None
+        cpp = triton = None
+        if "cpp" in targets:
+            with _stage("emit cpp", folder, module):
+                cpp = _emit_cpp(module)
+        if "triton" in targets:
+            with _stage("emit triton", folder, module):
+                triton = _emit_triton(module)
         with _stage("emit wrapper", folder, module):
             wrapper = emit_wrapper(module)
         with _stage("emit plan", folder, module):
@@ -164,7 +166,8 @@ class Compile:
         if self.options.pipeline is not None:
             return build_pipeline(self.options.pipeline)
         name = "default-cpu" if target == "cpp" else "default-cuda"
-        wanted = {"threads": torch.get_num_threads(), **self.options.routed()}
+        native = {"threads": torch.get_num_threads(), "isa": machine_isa()}
+        wanted = {**native, **self.options.routed()}
         known = pipeline_options(name)
         passes = build_pipeline(
             pipeline_text(name, {key: wanted[key] for key in sorted(wanted) if key in known})
@@ -220,6 +223,28 @@ class Compile:
         except OSError:
             return CompileError(stage, failure.why)
         return CompileError(stage, failure.why, path, f"mini-opt {path} -p '{failure.spec}'")
+
+
+def _emit_cpp(module: ModuleOp) -> str:
+    from minductor.codegen.cpp.module import emit_cpp
+
+    return emit_cpp(module)
+
+
+def _emit_triton(module: ModuleOp) -> str:
+    from minductor.codegen.triton.module import emit_triton
+
+    return emit_triton(module)
+
+
+def machine_isa() -> str:
+    """The widest vectors of this machine that C++ kernels have a form for."""
+    words = set(cpu_identity().split())
+    if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= words:
+        return "avx512"
+    if "avx2" in words:
+        return "avx2"
+    return "neon" if {"aarch64;", "arm64;"} & words else "portable"
 
 
 def _devices(gm: GraphModule) -> set[str]:
