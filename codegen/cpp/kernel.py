@@ -101,7 +101,7 @@ class Region:
         self.scope = scope
         self.func = func
         self.spans = 0
-        threads = func.config.get("threads")
+        threads = func.config.lookup("threads")
         self.threads = threads if isinstance(threads, int) else None
 
     def print(self, ops: list[Operation]) -> None:

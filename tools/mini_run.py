@@ -1,0 +1,243 @@
+"""mini-run: execute a module of any level with its interpreter, print or compare the results.
+
+    mini-run m.mlir                          seeded random inputs, results printed
+    mini-run m.mlir --inputs in.npz          arrays by argument name, or arr_0, arr_1, ..
+    mini-run m.mlir --save out.npz           results as out_0, out_1, ..
+    mini-run m.mlir --compare other.mlir     the same inputs through both; exit 1 where they differ
+    mini-run m.mlir -p default-cpu           run a pipeline first
+
+Levels are told by the ops of the function: `aten`, `loop`, or `kernel` (host program @call).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
+
+from minductor.passes.context import MiniContext
+from minductor.passes.pipelines import build_pipeline
+
+INT_HIGH = 8
+"""Random integers lie in 0 .. INT_HIGH - 1, so that they serve as indices of small sizes."""
+
+
+class RunError(Exception):
+    """A message for the user: what, where and the mend."""
+
+
+def read_module(ctx: Context, path: str) -> ModuleOp:
+    """Parse and verify a module; `-` is standard input."""
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text()
+        module = Parser(ctx, text, path).parse_module()
+        module.verify()
+    except OSError as e:
+        raise RunError(f"cannot read {path}: {e.strerror}") from e
+    except (ParseError, VerifyException, DiagnosticException) as e:
+        raise RunError(f"{path}: {str(e).splitlines()[-1].strip()} (see mini-opt {path})") from e
+    return module
+
+
+def entry(module: ModuleOp, name: str | None) -> func.FuncOp:
+    """The function to run: by name, else @call, else the only one."""
+    functions = [
+        op for op in module.body.block.ops if isinstance(op, func.FuncOp) and not op.is_declaration
+    ]
+    wanted = [f for f in functions if f.sym_name.data == (name or "call")] or (
+        functions if name is None and len(functions) == 1 else []
+    )
+    if not wanted:
+        known = ", ".join(f"@{f.sym_name.data}" for f in functions) or "none"
+        raise RunError(f"no function @{name or 'call'}; the module has {known} (use --function)")
+    return wanted[0]
+
+
+def level_of(fn: func.FuncOp) -> str:
+    """`aten`, `loop` or `kernel`, by the first op that is of one of them."""
+    for op in fn.body.block.ops:
+        level = op.name.split(".")[0]
+        if level in ("aten", "loop", "kernel"):
+            return level
+    return "loop"
+
+
+def execute(module: ModuleOp, fn: func.FuncOp, args: Sequence[Any]) -> list[Any]:
+    """The results of a function under the interpreter of its level."""
+    level = level_of(fn)
+    name = fn.sym_name.data
+    if level == "aten":
+        from minductor.interpreters.aten import run_aten
+
+        return run_aten(module, args, name)
+    if level == "kernel":
+        from minductor.interpreters.kernel import run_kernel
+
+        return run_kernel(module, args, name)
+    from minductor.interpreters.loop import run_loop
+
+    return run_loop(module, args, name)
+
+
+def random_inputs(fn: func.FuncOp, seed: int) -> list[Any]:
+    """Seeded inputs for a function: normal floats, small integers, symbols at their hints."""
+    import torch
+
+    from minductor.dialects.attrs import SymbolsAttr
+    from minductor.dialects.types import FloatType, IntType, TensorType
+    from minductor.interpreters.memory import allocate, flat_storage
+
+    generator = torch.Generator().manual_seed(seed)
+    declared = fn.attributes.get("symbols")
+    symbols = declared.hints(7) if isinstance(declared, SymbolsAttr) else {}
+    out: list[Any] = []
+    for type_ in fn.function_type.inputs:
+        if isinstance(type_, IntType):
+            out.append(type_.data.eval({a: symbols.setdefault(a, 7) for a in type_.data.vars()}))
+        elif isinstance(type_, FloatType):
+            out.append(0.5)
+        elif isinstance(type_, TensorType):
+            exprs = (*type_.sizes, *type_.strides)
+            for atom in (a for e in exprs for a in e.vars("su")):
+                symbols.setdefault(atom, 7)
+            tensor = allocate(type_, symbols)
+            flat = flat_storage(tensor)
+            if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
+                flat.copy_(torch.randn(flat.shape, generator=generator))
+            else:
+                flat.copy_(torch.randint(0, INT_HIGH, flat.shape, generator=generator))
+            out.append(tensor)
+        else:
+            raise RunError(f"no random input of type {type_}; give --inputs")
+    return out
+
+
+def load_inputs(fn: func.FuncOp, path: str) -> list[Any]:
+    """Arrays of an .npz by argument name, else by position."""
+    import numpy as np
+    import torch
+
+    from minductor.dialects.types import TensorType
+    from minductor.interpreters.points import torch_dtype
+
+    try:
+        arrays = dict(np.load(path))
+    except (OSError, ValueError) as e:
+        raise RunError(f"cannot read inputs from {path}: {e}") from e
+    out: list[Any] = []
+    for i, arg in enumerate(fn.body.block.args):
+        key = arg.name_hint if arg.name_hint in arrays else f"arr_{i}"
+        if key not in arrays:
+            raise RunError(f"{path} has no array '{arg.name_hint}' or '{key}' for argument {i}")
+        if isinstance(arg.type, TensorType):
+            out.append(torch.from_numpy(arrays[key]).to(torch_dtype(arg.type.dtype)))
+        else:
+            out.append(arrays[key].item())
+    return out
+
+
+def describe(results: Sequence[Any]) -> str:
+    """Results as text: dtype, sizes, strides and values."""
+    lines: list[str] = []
+    for i, value in enumerate(results):
+        if hasattr(value, "stride"):
+            head = f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
+            lines.append(f"out_{i}: {head} strides {list(value.stride())}\n{value}")
+        else:
+            lines.append(f"out_{i}: {value}")
+    return "\n".join(lines)
+
+
+def differences(a: Sequence[Any], b: Sequence[Any], rtol: float, atol: float) -> list[str]:
+    """What differs between two lists of results."""
+    import torch
+
+    if len(a) != len(b):
+        return [f"{len(a)} results against {len(b)}"]
+    out: list[str] = []
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        try:
+            torch.testing.assert_close(
+                x, y, rtol=rtol, atol=atol, equal_nan=True, check_stride=False
+            )
+        except AssertionError as e:
+            out.append(f"out_{i}: {' '.join(str(e).split())}")
+    return out
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mini-run", description="Run a module of any level with its interpreter."
+    )
+    parser.add_argument("file", help="module text, - for standard input")
+    parser.add_argument("-p", "--passes", default="", help="pipeline to run first")
+    parser.add_argument("--function", help="function to run (default: @call, or the only one)")
+    parser.add_argument("--inputs", help=".npz with arrays by argument name or arr_0, arr_1, ..")
+    parser.add_argument("--seed", type=int, default=0, help="seed of random inputs")
+    parser.add_argument("--save", help=".npz for the results")
+    parser.add_argument("--compare", help="another module to run on the same inputs")
+    parser.add_argument("--rtol", type=float, default=1e-4)
+    parser.add_argument("--atol", type=float, default=1e-5)
+    return parser
+
+
+def _clone(args: Sequence[Any]) -> list[Any]:
+    return [a.clone() if hasattr(a, "clone") else a for a in args]
+
+
+def _save(path: str, results: Sequence[Any]) -> None:
+    import numpy as np
+
+    arrays = {f"out_{i}": np.asarray(r) for i, r in enumerate(results)}
+    try:
+        np.savez(path, **arrays)
+    except OSError as e:
+        raise RunError(f"cannot write {path}: {e.strerror}") from e
+
+
+def run(options: argparse.Namespace) -> int:
+    """The work of the command; raises RunError."""
+    import torch
+
+    ctx = MiniContext()
+    module = read_module(ctx, options.file)
+    fn = entry(module, options.function)
+    args = load_inputs(fn, options.inputs) if options.inputs else random_inputs(fn, options.seed)
+    for item in build_pipeline(options.passes):
+        item.apply(ctx, module)
+    fn = entry(module, options.function if not options.passes else None)
+    torch.manual_seed(options.seed)
+    results = execute(module, fn, _clone(args))
+    if options.save:
+        _save(options.save, results)
+    if not options.compare:
+        print(describe(results))
+        return 0
+    other = read_module(ctx, options.compare)
+    torch.manual_seed(options.seed)
+    wanted = execute(other, entry(other, None), _clone(args))
+    found = differences(results, wanted, options.rtol, options.atol)
+    print("\n".join(found) if found else f"equal: {len(results)} results")
+    return 1 if found else 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point; returns the exit status."""
+    options = _parser().parse_args(argv)
+    try:
+        return run(options)
+    except (RunError, ValueError, IndexError, ZeroDivisionError, DiagnosticException) as e:
+        print(f"mini-run: error: {e}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
