@@ -50,8 +50,11 @@ def compiled(
     fullgraph: bool = True,
     options: dict[str, Any] | None = None,
 ) -> Compiled:
-    """`fn` through the backend under test. Options reach minductor only; its reports are kept, and a
-    graph that it leaves to eager is an error."""
+    """`fn` through the backend under test.
+
+    Options reach minductor only; its reports are kept, and a graph that it cannot compile fails the
+    test instead of running eagerly.
+    """
     inner = lookup_backend(BACKEND)
     result = Compiled(fn)
     keywords: dict[str, Any] = {}

@@ -56,23 +56,31 @@ def test_unknown_mode_is_refused() -> None:
         torch.compile(f, backend=BACKEND, mode="max-autotune")(uniform(5, 6))
 
 
-def test_pass_failure_is_raised_when_strict() -> None:
-    options = {"pipeline": "no-such-pass", "cache": False, "strict": True}
+def test_unknown_pass_is_refused() -> None:
     with pytest.raises(Exception, match="no-such-pass"):
-        compile_with(**options)(uniform(5, 6))
+        compile_with(pipeline="no-such-pass")(uniform(5, 6))
 
 
-def test_pass_failure_falls_back_with_one_warning() -> None:
+def test_failed_compile_raises_when_strict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "/no/such/compiler")
+    with pytest.raises(Exception, match="/no/such/compiler"):
+        compile_with(cache=False, strict=True)(uniform(5, 6))
+
+
+def test_failed_compile_falls_back_with_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     from minductor.errors import FallbackWarning
 
-    subject = compile_with(pipeline="no-such-pass", cache=False)
+    monkeypatch.setenv("CXX", "/no/such/compiler")
+    reports: list[dict[str, Any]] = []
+    subject = compile_with(cache=False, report=reports.append)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for _ in range(3):
             same(subject(uniform(5, 6)), f(uniform(5, 6)))
     ours = [w for w in caught if issubclass(w.category, FallbackWarning)]
     assert len(ours) == 1
-    assert "no-such-pass" in str(ours[0].message)
+    assert "/no/such/compiler" in str(ours[0].message)
+    assert "/no/such/compiler" in reports[0]["fallback"]
 
 
 def test_report_of_each_graph() -> None:
