@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 
 from minductor.passes.registry import load_pass, nearest, pass_names
 
-ATEN: tuple[str, ...] = ()
+ATEN: tuple[str, ...] = ("aten-fold", "aten-algebra", "aten-views", "aten-cse", "aten-dce")
 """`aten` to `aten`."""
 
 LOOP: tuple[str, ...] = ("aten-to-loop",)

@@ -14,12 +14,18 @@ from xdsl.passes import ModulePass
 
 PASSES: dict[str, str] = {
     # aten
+    "aten-fold": "minductor.passes.aten.fold:AtenFoldPass",
+    "aten-algebra": "minductor.passes.aten.algebra:AtenAlgebraPass",
+    "aten-views": "minductor.passes.aten.views:AtenViewsPass",
+    "aten-cse": "minductor.passes.aten.cse:AtenCsePass",
+    "aten-dce": "minductor.passes.aten.dce:AtenDcePass",
     # lowerings
     "aten-to-loop": "minductor.lowering.aten_to_loop.convert:AtenToLoopPass",
     "loop-to-kernel": "minductor.lowering.loop_to_kernel.convert:LoopToKernelPass",
     # loop
     "loop-simplify-index": "minductor.passes.loop.simplify_index:LoopSimplifyIndexPass",
     "loop-inline": "minductor.passes.loop.inline:LoopInlinePass",
+    "loop-fuse": "minductor.passes.loop.fuse:LoopFusePass",
     # kernel
     "kernel-predicate": "minductor.passes.kernel.predicate:KernelPredicatePass",
     "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",

@@ -260,4 +260,3 @@ _FUNCTIONS: dict[str, Callable[[SymbolTable, Any], Expr]] = {
     "RShift": _shift(left=False),
 }
 """By class name: torch's own sympy functions share names over versions, not modules."""
-

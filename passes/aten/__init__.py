@@ -1,0 +1,1 @@
+"""Passes on `aten`: graph to graph."""

@@ -1,0 +1,86 @@
+"""Who shares storage with whom in a function of `aten` ops, and what that forbids.
+
+A fresh result `y` may be replaced by an older value `x` of the same type only when nobody can tell
+the two storages apart: not the caller, through two results or a result and an argument, and not a
+later read, through an argument that is overwritten in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from minductor.dialects.aten import AtenOp, ConstantOp, Mutates, View
+
+
+def root(value: SSAValue) -> SSAValue:
+    """The value whose storage `value` shows: through views and through what a write returns."""
+    while True:
+        owner = value.owner
+        if not isinstance(owner, AtenOp) or not owner.operands:
+            return value
+        if not (owner.has_trait(View) or owner.has_trait(Mutates)):
+            return value
+        value = owner.operands[0]
+
+
+class Aliases:
+    """Escapes and writes of one block."""
+
+    def __init__(self, block: Block) -> None:
+        self.escapes: set[SSAValue] = set()
+        self.writes: dict[SSAValue, Operation] = {}
+        for op in block.ops:
+            if isinstance(op, AtenOp) and op.has_trait(Mutates):
+                for value in written(op):
+                    self.writes.setdefault(root(value), op)
+            elif op.name == "func.return":
+                self.escapes.update(root(v) for v in op.operands)
+
+    def why_not(self, y: SSAValue, x: SSAValue) -> str | None:
+        """Why the fresh value `y` must keep a storage apart from `x`; None when it need not."""
+        base = root(x)
+        if y in self.writes:
+            return "the copy is written in place"
+        if y in self.escapes:
+            if isinstance(base, BlockArgument):
+                return "a result of the function would share the storage of an argument"
+            if base in self.escapes:
+                return "two results of the function would share storage"
+            if base is not x:
+                return "a result of the function would be a view of other storage"
+            if isinstance(base.owner, ConstantOp):
+                return "a result of the function would share the storage of a constant"
+        first = self.writes.get(base)
+        if first is not None and any(not use.is_before_in_block(first) for use in readers(y)):
+            return "it is read after the original is overwritten"
+        return None
+
+    def replaced(self, old: SSAValue, new: SSAValue) -> None:
+        """Keep the escapes right when `new` takes the place of `old`."""
+        if old in self.escapes:
+            self.escapes.discard(old)
+            self.escapes.add(root(new))
+
+
+def written(op: AtenOp) -> Iterator[SSAValue]:
+    """The operands that an op writes."""
+    args = op.bind()
+    for arg in op.schema.args:
+        if arg.written:
+            value = args[arg.name]
+            for item in value if isinstance(value, list) else [value]:
+                if isinstance(item, SSAValue):
+                    yield item
+
+
+def readers(value: SSAValue) -> Iterator[Operation]:
+    """The ops that read the storage of a fresh value, through its views too."""
+    stack = [value]
+    while stack:
+        for use in stack.pop().uses:
+            op = use.operation
+            yield op
+            if isinstance(op, AtenOp) and op.has_trait(View) and use.index == 0:
+                stack.extend(op.results)

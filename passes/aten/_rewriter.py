@@ -1,0 +1,187 @@
+"""The driver of `aten` rewrites: rules found by op name, locations and origins kept, refusals told.
+
+A rule takes an op and gives
+  - None: it does not match;
+  - Same(x): the result is `x` itself; applied only where sharing storage cannot be seen;
+  - an SSAValue: the same, for results that share storage with it already (views);
+  - an Operation: a new op that takes the place of the old one (with as many results);
+  - a Refusal: it nearly matched; the reason becomes a remark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FileLineColLoc,
+    FusedLoc,
+    LocationAttr,
+    ModuleOp,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+    UnknownLoc,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from minductor.dialects.aten import AtenOp
+from minductor.dialects.aten.ops import ORIGIN
+from minductor.passes.aten._aliases import Aliases
+from minductor.passes.remarks import RemarkSink, sink_of
+
+STEPS = 8
+"""How often one op may be rewritten in a row: a bound, not a tuning knob."""
+
+
+@dataclass(frozen=True)
+class Same:
+    """The result equals `value` in every element, sizes, strides and dtype."""
+
+    value: SSAValue
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a rewrite that nearly matched does not hold."""
+
+    reason: str
+
+
+Outcome: TypeAlias = "SSAValue | Operation | Same | Refusal | None"
+Rule: TypeAlias = "Callable[[AtenOp], Outcome]"
+Rules: TypeAlias = "Mapping[str, Sequence[Rule]]"
+
+
+def functions(module: ModuleOp) -> Iterator[FuncOp]:
+    """The functions of a module that have a body."""
+    for op in module.body.block.ops:
+        if isinstance(op, FuncOp) and op.body.blocks:
+            yield op
+
+
+class Rewriter:
+    """Rewrites the ops of one block."""
+
+    def __init__(self, block: Block, pass_name: str, sink: RemarkSink) -> None:
+        self.block = block
+        self.pass_name = pass_name
+        self.sink = sink
+        self.aliases = Aliases(block)
+
+    def run(self, rules: Rules) -> None:
+        """Try the rules on each op, in order; a new op is tried again."""
+        for op in list(self.block.ops):
+            current: Operation | None = op
+            for _ in range(STEPS):
+                if not isinstance(current, AtenOp):
+                    break
+                tried = rules.get(current.name)
+                current = self._try(current, tried) if tried else None
+
+    def _try(self, op: AtenOp, rules: Sequence[Rule]) -> Operation | None:
+        """The op to look at next, or None when nothing was done."""
+        for rule in rules:
+            outcome = rule(op)
+            if outcome is None:
+                continue
+            if isinstance(outcome, Refusal):
+                self._refuse(op, outcome.reason)
+            elif isinstance(outcome, Same):
+                if self._same(op, outcome.value):
+                    return None
+            elif isinstance(outcome, Operation):
+                self._insert(op, outcome)
+                return outcome
+            elif self._view(op, outcome):
+                return None
+        return None
+
+    def _same(self, op: AtenOp, value: SSAValue) -> bool:
+        result = op.results[0]
+        if result.type is not value.type:
+            return False
+        reason = self.aliases.why_not(result, value)
+        if reason is not None:
+            self._refuse(op, reason)
+            return False
+        self.replace(op, [value])
+        return True
+
+    def _view(self, op: AtenOp, value: SSAValue) -> bool:
+        """Replace a view by what it shows, unless the caller gets both as two tensors."""
+        result = op.results[0]
+        if is_result(result) and (isinstance(value, BlockArgument) or is_result(value)):
+            self._refuse(op, "the function returns it beside the tensor that it shows")
+            return False
+        self.replace(op, [value])
+        return True
+
+    def _refuse(self, op: AtenOp, reason: str) -> None:
+        if self.sink.enabled:
+            name = op.results[0].name_hint if op.results else None
+            subject = f"{op.overload} %{name}" if name else op.overload
+            self.sink.refused(self.pass_name, subject, reason)
+
+    def _insert(self, old: AtenOp, new: Operation) -> None:
+        """`new` in the place of `old`, with its location, its origin and its operands' order."""
+        new.location = old.location
+        if ORIGIN in old.attributes:
+            new.attributes.setdefault(ORIGIN, old.attributes[ORIGIN])
+        elif isinstance(new, AtenOp) and new.schema.packet != old.schema.packet:
+            new.attributes.setdefault(ORIGIN, origin_attr(old))
+        self.block.insert_op_before(new, old)
+        self.replace(old, new.results)
+
+    def replace(self, old: Operation, values: Sequence[SSAValue]) -> None:
+        """Use `values` for the results of `old`, and erase it."""
+        for result, value in zip(old.results, values, strict=True):
+            self.aliases.replaced(result, value)
+            # carries the name hint over to a value that has none
+            result.replace_all_uses_with(value)
+        old.detach()
+        old.erase()
+
+
+def rewrite_module(ctx: Context, module: ModuleOp, pass_name: str, rules: Rules) -> None:
+    """Run the rules on every function."""
+    for func in functions(module):
+        Rewriter(func.body.block, pass_name, sink_of(ctx)).run(rules)
+
+
+def origin_attr(op: AtenOp) -> StringAttr:
+    """The op's origin as an attribute, written out."""
+    name, where = op.origin
+    return StringAttr(f"{name} {where}" if where else name)
+
+
+def is_result(value: SSAValue) -> bool:
+    """The function returns this very value."""
+    return any(use.operation.name == "func.return" for use in value.uses)
+
+
+# -- locations ------------------------------------------------------------------------------------
+def fuse_locations(a: LocationAttr, b: LocationAttr) -> LocationAttr:
+    """The location of an op that stands for two: `loc(fused[a, b])`, each part once."""
+    parts: dict[LocationAttr, None] = {}
+    for part in (*_parts(a), *_parts(b)):
+        parts[part] = None
+    known = list(parts)
+    if len(known) < 2:
+        return known[0] if known else a
+    return FusedLoc(tuple(known), NoneAttr())
+
+
+def _parts(loc: LocationAttr) -> Iterator[LocationAttr]:
+    if isinstance(loc, UnknownLoc):
+        return
+    if isinstance(loc, FusedLoc) and isinstance(loc.locations, ArrayAttr):
+        for part in loc.locations:
+            if isinstance(part, NameLoc | FileLineColLoc | FusedLoc):
+                yield part
+        return
+    yield loc
