@@ -22,7 +22,7 @@ from minductor.passes.registry import load_pass, nearest, pass_names
 ATEN: tuple[str, ...] = ("aten-fold", "aten-algebra", "aten-views", "aten-cse", "aten-dce")
 """`aten` to `aten`."""
 
-LOOP: tuple[str, ...] = ("aten-to-loop",)
+LOOP: tuple[str, ...] = ("aten-to-loop", "loop-simplify-index", "loop-inline", "loop-fuse")
 """`aten` to fused `loop`."""
 
 KERNEL_CPU: tuple[str, ...] = (

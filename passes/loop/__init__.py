@@ -1,0 +1,1 @@
+"""Passes on the `loop` level: normal form, inlining, fusion."""

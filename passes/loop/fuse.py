@@ -1,0 +1,110 @@
+"""Fuses nests into groups, each of which becomes one kernel.
+
+    mini-opt m.mlir -p loop-fuse --print-remarks --logs fusion
+
+before:
+
+    %buf0 = loop.nest (d0: 1024) reduce (d1: 1024) -> (%o : f32[1024]) origins ["sum"] {..}
+    %buf1 = loop.nest (d0: 1024) -> (%o : f32[1024]) origins ["relu"] { .. load %buf0[d0] .. }
+    func.return %buf1
+
+after; `buf0` never reaches memory:
+
+    %buf1 = loop.group "relu_sum" -> f32[1024] bytes <floor 4198400, unfused .., planned ..> {
+      %buf0 = nest ..
+      %buf1 = nest ..
+      yield %buf1
+    }
+
+Nodes are nests, calls and views; edges are what one needs of the other. In up to ten rounds, pairs
+that touch one buffer are checked (`fusion/legality.py`), priced in bytes (`fusion/price.py`), and
+fused best first. Each pair leaves a remark. `preset=seed` fixes the behaviour of the reference
+programs: legal pairs fuse, ranked by shared bytes and closeness; the default also asks the price,
+and matches loops in another order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.utils.exceptions import PassFailedException
+
+from minductor.dialects.attrs import SymbolsAttr
+from minductor.passes.base import MiniPass
+from minductor.passes.logs import logs_of
+from minductor.passes.loop.fusion.build import write_groups
+from minductor.passes.loop.fusion.graph import FusionGraph
+from minductor.passes.loop.fusion.legality import Rules
+from minductor.passes.loop.fusion.logs import log_nodes
+from minductor.passes.loop.fusion.machine import machine_of
+from minductor.passes.loop.fusion.price import Pricer
+from minductor.passes.loop.fusion.rounds import Decision, Fuser
+from minductor.passes.registry import nearest
+from minductor.passes.remarks import RemarkSink, sink_of
+
+PRESETS = {
+    "seed": Rules(),
+    "default": Rules(ordered=False, equal_groups=False, whole=16384),
+}
+
+
+@dataclass(frozen=True)
+class LoopFusePass(MiniPass):
+    """Fuses nests into groups, priced in bytes; every refused pair has a reason."""
+
+    name = "loop-fuse"
+    needs: ClassVar[frozenset[str]] = frozenset({"loop", "loop-normal", "loop-inlined"})
+    provides: ClassVar[frozenset[str]] = frozenset({"fused"})
+    preset: str = "default"
+    machine: str = "auto"
+    max_rounds: int = 10
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.preset not in PRESETS:
+            raise PassFailedException(
+                f"unknown preset '{self.preset}'{nearest(self.preset, PRESETS)}"
+            )
+        for func in op.ops:
+            if isinstance(func, FuncOp) and func.body.blocks:
+                self._function(ctx, func)
+
+    def _function(self, ctx: Context, func: FuncOp) -> None:
+        graph = FusionGraph(func.body.block)
+        if not graph.slots:
+            return
+        symbols = func.attributes.get("symbols")
+        hints = symbols.hints() if isinstance(symbols, SymbolsAttr) else {}
+        nests = [node for node in graph.nodes if node.kind == "nest"]
+        device = nests[0].device.partition(":")[0] if nests else "cpu"
+        pricer = Pricer(machine_of(self.machine, device), hints)
+        logs = logs_of(ctx)
+        arguments = frozenset[object](func.body.block.args)
+        log_nodes(logs, "ir_pre_fusion", graph.nodes, arguments)
+        fuser = Fuser(
+            graph,
+            PRESETS[self.preset],
+            pricer,
+            logs,
+            priced=self.preset != "seed",
+            max_rounds=self.max_rounds,
+        )
+        fuser.run()
+        log_nodes(logs, "ir_post_fusion", graph.nodes, arguments)
+        report(fuser.decisions, sink_of(ctx), self.name)
+        write_groups(graph, pricer)
+
+
+def report(decisions: list[Decision], sink: RemarkSink, name: str) -> None:
+    """A remark for each pair."""
+    if not sink.enabled:
+        return
+    for one in decisions:
+        subject = f"{one.first}, {one.last}"
+        if one.accepted:
+            sink.accepted(name, subject, bytes=one.shared)
+        else:
+            sink.refused(name, subject, one.reason, bytes=one.shared)

@@ -1,0 +1,1 @@
+"""The parts of `loop-fuse`: graph, legality, price, rounds, rewriting, plan."""

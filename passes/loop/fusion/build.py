@@ -1,0 +1,96 @@
+"""Writes the fused nodes back: a `loop.group` for each, in the graph's order."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+
+from xdsl.ir import Block, Operation
+
+from minductor.dialects import expr as ex
+from minductor.dialects.attrs import BytesAttr, Domain, DomainAttr, ExprAttr, IndexAttr
+from minductor.dialects.loop.ops import GroupOp, NestOp, YieldOp
+from minductor.passes.loop.fusion.graph import FusionGraph, Node, Vars
+from minductor.passes.loop.fusion.price import Pricer, needed_outside
+from minductor.passes.loop.inlining.origins import fused_location
+from minductor.passes.loop.ledger import UNFUSED, group_bytes
+
+NAME_LENGTH = 100
+
+
+def write_groups(graph: FusionGraph, pricer: Pricer) -> None:
+    """Replace the nests of the block by groups; everything stands in the graph's order."""
+    nodes = graph.nodes
+    made = {node: _group(node, graph, pricer) for node in nodes if node.kind == "nest"}
+    last = graph.tail[0]
+    for node in nodes:
+        op: Operation = made[node] if node in made else node.ops[0]
+        if op.parent is not None:
+            op.detach()
+        graph.block.insert_op_before(op, last)
+
+
+def _group(node: Node, graph: FusionGraph, pricer: Pricer) -> GroupOp:
+    nests = sorted((i.nest for i in node.infos), key=graph.position.__getitem__)
+    infos = sorted(node.infos, key=lambda i: graph.position[i.nest])
+    ledger = group_bytes(infos, node.axes, pricer)
+    inside: set[Operation] = set(nests)
+    kept = [r for nest in nests for r in nest.results if needed_outside(r, inside)]
+    block = Block()
+    for nest in nests:
+        nest.attributes.pop(UNFUSED, None)
+        order_variables(nest, node.axes[nest])
+        nest.detach()
+        block.add_op(nest)
+    block.add_op(YieldOp.of(*kept))
+    group = GroupOp.of(group_name(nests), [v.type for v in kept], block, BytesAttr(ledger))
+    group.location = fused_location([nest.location for nest in nests])
+    for inner, outer in zip(kept, group.results, strict=True):
+        outer.name_hint = inner.name_hint
+        inner.replace_uses_with_if(outer, lambda use: not _within(use.operation, group))
+    return group
+
+
+def _within(op: Operation, group: GroupOp) -> bool:
+    here: Operation | None = op
+    while here is not None and here is not group:
+        here = here.parent_op()
+    return here is group
+
+
+def group_name(nests: Iterable[NestOp]) -> str:
+    """Names of the origins, sorted, joined by `_`; long ones are cut and told apart by a digest."""
+    names = sorted({origin.op for nest in nests for origin in nest.origins.data})
+    text = re.sub(r"\W", "_", "_".join(names)) or "nest"
+    if len(text) <= NAME_LENGTH:
+        return text
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"{text[: NAME_LENGTH - 9].rstrip('_')}_{digest}"
+
+
+def order_variables(nest: NestOp, shared: Vars) -> None:
+    """Renumber a nest's parallel variables so that the shared ones come first, in their order."""
+    domain = nest.domain.data
+    parallel = range(len(domain.parallel))
+    order = [*shared, *(v for v in parallel if v not in shared)]
+    if order == list(parallel):
+        return
+    extents = tuple(domain.parallel[v] for v in order)
+    nest.properties["domain"] = DomainAttr(Domain(extents, domain.reduce, domain.scan))
+    subst = {ex.dim_atom(old): ex.dim(new) for new, old in enumerate(order)}
+    for op in nest.body.block.walk():
+        for name, attr in op.properties.items():
+            if isinstance(attr, IndexAttr):
+                op.properties[name] = IndexAttr(tuple(e.subs(subst) for e in attr.data))
+            elif isinstance(attr, ExprAttr):
+                op.properties[name] = ExprAttr(attr.data.subs(subst))
+
+
+def common_loops(nests: Sequence[NestOp]) -> int:
+    """How many leading variables all nests of a group share.
+
+    All parallel ones of a nest that reduces or scans; in a group without such a nest, all.
+    """
+    collapsing = [n for n in nests if n.domain.data.reduce or n.domain.data.scan]
+    return len((collapsing or nests)[0].domain.data.parallel)

@@ -1,0 +1,290 @@
+"""Which nodes may share loops, and which loops: every refusal is a sentence.
+
+A fused node's nests share loops, its axes. Two nodes fuse along links between axes. A consumer of a
+tensor is linked by the tensor itself: the producer stores dimension k at its variable v, the
+consumer reads dimension k at its variable w, so v and w walk the same loop. What is left over of
+both domains becomes loops inside the shared ones. No shared loop, no fusion: a value that is
+complete only after its whole loop can not be used at every step of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from minductor.dialects import expr as ex
+from minductor.dialects.expr import Expr
+from minductor.dialects.expr_simplify import product
+from minductor.dialects.loop.ops import NestOp
+from minductor.passes.loop.deps import (
+    Access,
+    MemoryDep,
+    NestDeps,
+    access_dep,
+    buffer_name,
+    dep_text,
+    extents_text,
+    group_text,
+)
+from minductor.passes.loop.fusion.graph import FusionGraph, Node, Vars
+
+Axes = dict[NestOp, Vars]
+Links = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a preset allows. `ordered`: linked loops stand in the same order in both nodes.
+
+    `equal_groups`: nodes without a dependence fuse only if they iterate alike. `size`: ops of a
+    kernel; `buffers`: its tensors; `whole`: steps that one worker may do before another loop.
+    """
+
+    ordered: bool = True
+    equal_groups: bool = True
+    size: int = 1024
+    buffers: int = 64
+    whole: int = 0
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why two nodes do not fuse."""
+
+    reason: str
+
+
+def can_fuse(
+    graph: FusionGraph, first: Node, last: Node, shared: Sequence[MemoryDep], rules: Rules
+) -> Axes | Refusal:
+    """The axes of the fused node, or why there is none. `first` comes before `last`."""
+    for node in (first, last):
+        if node.kind != "nest":
+            what = "a call" if node.kind == "extern" else "a view"
+            return Refusal(f"{node.name} is {what}")
+    if first.device != last.device:
+        return Refusal(f"different devices, {first.device} and {last.device}")
+    vertical = last in first.succs
+    if not shared and not vertical:
+        return Refusal("no shared data")
+    if first.size + last.size > rules.size:
+        return Refusal(f"the kernel would have more than {rules.size} ops")
+    if len({**first.touched, **last.touched}) > rules.buffers:
+        return Refusal(f"the kernel would touch more than {rules.buffers} buffers")
+    for node in (first, last):
+        for info in node.infos:
+            if (why := scatters(info)) is not None:
+                return Refusal(f"{node.name} {why}")
+    if graph.path_outside(first, last):
+        return Refusal("a node between them depends on one and is needed by the other: a cycle")
+    return _vertical(first, last, rules) if vertical else _horizontal(first, last, shared, rules)
+
+
+def scatters(info: NestDeps) -> str | None:
+    """Why a nest keeps its loops to itself: it combines into, or addresses by data, its result."""
+    for access in info.stores:
+        if access.combine or access.operands:
+            return f"scatters into {buffer_name(access.value)}"
+    return None
+
+
+# -- a consumer and its producer ------------------------------------------------------------------
+def _vertical(first: Node, last: Node, rules: Rules) -> Axes | Refusal:
+    links: set[tuple[int, int]] | None = None
+    for info in last.infos:
+        for access in info.loads:
+            if access.value not in first.made:
+                continue
+            maker = first.made[access.value]
+            assert maker is not None
+            found = _link(first, maker, last, info, access)
+            if isinstance(found, Refusal):
+                return found
+            links = found if links is None else links & found
+    if links is None:
+        return Refusal(f"{last.name} needs {first.name} otherwise than by reading its result")
+    if any(i.has_scan for i in first.infos) and last.is_reduction:
+        return Refusal(f"{last.name} reduces what {first.name} scans, so it needs the whole of it")
+    axes = _joined(first, last, links, rules)
+    if isinstance(axes, Refusal):
+        return axes
+    why = _wall(first, last, axes, rules)
+    return Refusal(why) if why else axes
+
+
+def _link(
+    first: Node, maker: NestDeps, last: Node, info: NestDeps, access: Access
+) -> set[tuple[int, int]] | Refusal:
+    """Pairs of axes that one read of one result links."""
+    name = buffer_name(access.value)
+    if access.value in maker.accumulates:
+        return Refusal(f"{first.name} updates {name} in part, so it is ready only after its loop")
+    match = match_variables(maker, info, access)
+    if match is None:
+        store = next(a for a in maker.stores if a.value is access.value)
+        return Refusal(
+            f"{last.name} reads {name} at {dep_text(access_dep(access).flat)}, "
+            f"{first.name} writes it at {dep_text(access_dep(store).flat)}"
+        )
+    ours, theirs = first.axes[maker.nest], last.axes[info.nest]
+    out: set[tuple[int, int]] = set()
+    for i, v in enumerate(ours):
+        w = match.get(v)
+        if w in theirs:
+            out.add((i, theirs.index(w)))
+    return out
+
+
+def match_variables(maker: NestDeps, info: NestDeps, access: Access) -> dict[int, int] | None:
+    """Producer variable -> consumer variable that one read of a result implies.
+
+    None where some dimension is not read at exactly the variable that it is stored at, over the
+    same range: shifted, reversed, strided, gathered, or a part of it only.
+    """
+    store = next(a for a in maker.stores if a.value is access.value)
+    match: dict[int, int] = {}
+    for have, want in zip(store.indices, access.indices, strict=True):
+        v, w = have.as_atom, want.as_atom
+        if have is want and not have.terms:
+            continue
+        if v is None or w is None or v.kind != "d" or w.kind != "d":
+            return None
+        if maker.domain.extents[v.index] is not info.domain.extents[w.index]:
+            return None
+        match[v.index] = w.index
+    if len(set(match.values())) != len(match):
+        return None
+    return match
+
+
+# -- nodes that read the same ---------------------------------------------------------------------
+def _horizontal(
+    first: Node, last: Node, shared: Sequence[MemoryDep], rules: Rules
+) -> Axes | Refusal:
+    if rules.equal_groups and first.group != last.group:
+        return Refusal(
+            f"they share only reads and iterate differently, {group_text(first.group)} "
+            f"and {group_text(last.group)}"
+        )
+    buffers = {dep.buffer for dep in shared}
+    for ours, theirs in _shared_reads(first, last, buffers):
+        links = _read_links(first, ours[0], ours[1], last, theirs[0], theirs[1])
+        if not links:
+            continue
+        joined = _joined(first, last, links, rules)
+        if not isinstance(joined, Refusal):
+            return joined
+    return _by_position(first, last, rules)
+
+
+def _shared_reads(
+    first: Node, last: Node, buffers: set[SSAValue]
+) -> Iterator[tuple[tuple[NestDeps, Access], tuple[NestDeps, Access]]]:
+    """Pairs of reads of the same data, one of each node, the largest first."""
+    seen: dict[MemoryDep, tuple[NestDeps, Access]] = {}
+    for info in first.infos:
+        for access, dep in zip(info.loads, info.load_deps, strict=True):
+            if dep.buffer in buffers:
+                seen.setdefault(dep, (info, access))
+    found: dict[MemoryDep, tuple[NestDeps, Access]] = {}
+    for info in last.infos:
+        for access, dep in zip(info.loads, info.load_deps, strict=True):
+            if dep in seen:
+                found.setdefault(dep, (info, access))
+    order = sorted(found, key=lambda dep: -len(dep.ranges))
+    for dep in order:
+        yield seen[dep], found[dep]
+
+
+def _read_links(
+    first: Node, ours: NestDeps, a: Access, last: Node, theirs: NestDeps, b: Access
+) -> set[tuple[int, int]]:
+    """Axes that two reads of one tensor walk alike."""
+    out: set[tuple[int, int]] = set()
+    if a.value is not b.value:
+        return out
+    left, right = first.axes[ours.nest], last.axes[theirs.nest]
+    for x, y in zip(a.indices, b.indices, strict=True):
+        v, w = x.as_atom, y.as_atom
+        if v is None or w is None or v.kind != "d" or w.kind != "d":
+            continue
+        same = ours.domain.extents[v.index] is theirs.domain.extents[w.index]
+        if same and v.index in left and w.index in right:
+            out.add((left.index(v.index), right.index(w.index)))
+    return out
+
+
+def _by_position(first: Node, last: Node, rules: Rules) -> Axes | Refusal:
+    """Link axes in order, where both nodes walk the same extents."""
+    left, right = axis_extents(first.axes), axis_extents(last.axes)
+    count = min(len(left), len(right))
+    links = {(i, i) for i in range(count) if left[i] is right[i]}
+    if left[:count] != right[:count]:
+        return Refusal(
+            f"they share no loop, {extents_text(left)} and {extents_text(right)}"
+        )
+    return _joined(first, last, links, rules)
+
+
+# -- the fused node -------------------------------------------------------------------------------
+def axis_extents(axes: Mapping[NestOp, Vars]) -> tuple[Expr, ...]:
+    """Extents of the shared loops."""
+    nest, variables = next(iter(axes.items()))
+    return tuple(nest.domain.data.extents[v] for v in variables)
+
+
+def _joined(
+    first: Node, last: Node, links: set[tuple[int, int]], rules: Rules
+) -> Axes | Refusal:
+    """The axes of the fused node along links, if its structure is one that can be built."""
+    ordered = sorted(links, key=lambda link: link[::-1] if last.is_reduction else link)
+    if len({i for i, _ in ordered}) != len(ordered) or len({j for _, j in ordered}) != len(ordered):
+        return Refusal("their loops do not match one to one")
+    if rules.ordered and any(i != j or i != k for k, (i, j) in enumerate(ordered)):
+        return Refusal("their loops match in another order only")
+    axes: Axes = {n: tuple(v[i] for i, _ in ordered) for n, v in first.axes.items()}
+    axes.update({n: tuple(v[j] for _, j in ordered) for n, v in last.axes.items()})
+    why = _structure(first, last, axes)
+    return Refusal(why) if why else axes
+
+
+def _structure(first: Node, last: Node, axes: Axes) -> str:
+    """Why nests do not fit around shared loops; empty if they do.
+
+    A nest that reduces has all its parallel variables shared, else its rows would lie in an inner
+    loop; without one, all loops are shared.
+    """
+    infos = [*first.infos, *last.infos]
+    collapsing = [i for i in infos if i.has_reduce or i.has_scan]
+    extents = axis_extents(axes)
+    for info in collapsing or infos:
+        if len(axes[info.nest]) != len(info.domain.parallel):
+            return (
+                f"{first.name} iterates {group_text(first.group)}, {last.name} "
+                f"{group_text(last.group)}; they share {extents_text(extents)} only"
+            )
+    return ""
+
+
+def _wall(first: Node, last: Node, axes: Axes, rules: Rules) -> str:
+    """Why a reduced value can not be waited for; empty if it can.
+
+    Without a shared loop the whole of one nest runs before the other: that is two kernels, unless
+    the loop is so short that one worker does it all.
+    """
+    if axis_extents(axes) or not any(i.has_reduce for i in first.infos):
+        return ""
+    needed = [i for i in last.infos if any(a.value in first.made for a in i.loads)]
+    counts = [product(i.domain.extents) for i in needed]
+    if all(count is ex.ONE for count in counts):
+        return ""
+    before = product(max((i.domain.extents for i in first.infos if i.has_reduce), key=len))
+    sizes = [e.as_int for e in (before, *counts)]
+    if all(size is not None and size <= rules.whole for size in sizes):
+        return ""
+    return (
+        f"{first.name} has its value only after a loop of {dep_text(before)} steps and "
+        f"{last.name} needs it at each of its {dep_text(counts[0])}: they share no loop"
+    )

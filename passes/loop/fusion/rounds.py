@@ -1,0 +1,167 @@
+"""Rounds of fusion: pairs that touch one buffer, the legal ones priced, the best first.
+
+A pair is looked at once for as long as both nodes stay what they are. After a round a fused node is
+a candidate again; up to ten rounds, or until nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.ir import SSAValue
+
+from minductor.passes.logs import LogSink
+from minductor.passes.loop.deps import MemoryDep
+from minductor.passes.loop.fusion.graph import FusionGraph, Node
+from minductor.passes.loop.fusion.legality import Axes, Refusal, Rules, can_fuse
+from minductor.passes.loop.fusion.logs import node_text
+from minductor.passes.loop.fusion.price import Pricer
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of a pair: names, bytes that it shares, the reason of a refusal (or empty)."""
+
+    first: str
+    last: str
+    shared: int
+    reason: str = ""
+
+    @property
+    def accepted(self) -> bool:
+        """The pair was fused."""
+        return not self.reason
+
+
+@dataclass
+class Candidate:
+    """A pair that may fuse: `score` is (bytes saved, closeness in the order)."""
+
+    score: tuple[int, int]
+    first: Node
+    last: Node
+    axes: Axes
+
+
+@dataclass
+class Fuser:
+    """Fuses the nodes of a graph. `near`: nodes of one buffer that a node is paired with.
+
+    `priced`: a pair must save time by the price, and is ranked by what it saves.
+    """
+
+    graph: FusionGraph
+    rules: Rules
+    pricer: Pricer
+    logs: LogSink
+    priced: bool = True
+    max_rounds: int = 10
+    near: int = 24
+    apart: frozenset[tuple[str, str]] = frozenset()
+    decisions: list[Decision] = field(default_factory=list[Decision])
+    tried: int = 0
+    _seen: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+
+    def run(self) -> None:
+        """All rounds."""
+        for number in range(1, self.max_rounds + 1):
+            before = self.graph.nodes
+            count = self._round(f"({number}/{self.max_rounds})", before)
+            if count == 0 or len(before) - count <= 1:
+                break
+
+    def _round(self, label: str, nodes: list[Node]) -> int:
+        talk = self.logs.wants("fusion")
+        if talk:
+            lines = [f"===== attempting fusion {label}: {len(nodes)} nodes ====="]
+            lines += [f"  {node_text(node)}" for node in nodes]
+            self.logs.log("fusion", "\n".join(lines))
+        found = list(self._candidates(nodes))
+        if talk:
+            self.logs.log("fusion", f"found {len(found)} possible fusions")
+        found.sort(key=lambda c: c.score, reverse=True)
+        count = sum(self._fuse(candidate) for candidate in found)
+        if talk:
+            left = len(nodes) - count
+            self.logs.log(
+                "fusion",
+                f"completed fusion round {label}: fused {len(nodes)} nodes into {left} nodes",
+            )
+        return count
+
+    # -- pairs ------------------------------------------------------------------------------------
+    def pairs(self, nodes: list[Node]) -> Iterator[tuple[Node, Node]]:
+        """Pairs of nodes that touch one buffer, each once; never all against all."""
+        groups: dict[SSAValue, list[Node]] = {}
+        for node in nodes:
+            for buffer in node.touched:
+                groups.setdefault(buffer, []).append(node)
+        for group in groups.values():
+            for i, first in enumerate(group):
+                for last in group[i + 1 : i + 1 + self.near]:
+                    key = (first.number, last.number)
+                    if key not in self._seen:
+                        self._seen.add(key)
+                        yield first, last
+
+    def _candidates(self, nodes: list[Node]) -> Iterator[Candidate]:
+        for first, last in self.pairs(nodes):
+            self.tried += 1
+            deps = shared_data(first, last)
+            shared = self.pricer.bytes(deps)
+            if self.logs.wants("fusion"):
+                text = f"{first.name} and {last.name} has {shared} shared data"
+                self.logs.log("fusion", text)
+            axes = self._legal(first, last, deps)
+            gain = shared
+            if not isinstance(axes, Refusal) and self.priced:
+                gain = self.pricer.gain(first, last, axes)
+                if gain <= 0:
+                    axes = Refusal(f"it would cost {-gain} bytes more")
+            if isinstance(axes, Refusal):
+                self._refuse(first, last, shared, axes.reason)
+            else:
+                yield Candidate((gain, -abs(last.first - first.first)), first, last, axes)
+
+    def _legal(self, first: Node, last: Node, deps: list[MemoryDep]) -> Axes | Refusal:
+        if self.apart and any(
+            (a, b) in self.apart or (b, a) in self.apart
+            for a in first.name.split("_")
+            for b in last.name.split("_")
+        ):
+            return Refusal("the plan keeps them apart")
+        return can_fuse(self.graph, first, last, deps, self.rules)
+
+    def _refuse(self, first: Node, last: Node, shared: int, reason: str) -> None:
+        self.decisions.append(Decision(first.name, last.name, shared, reason))
+        if self.logs.wants("fusion"):
+            self.logs.log("fusion", f"cannot fuse {first.name} with {last.name}: {reason}")
+
+    # -- fusing -----------------------------------------------------------------------------------
+    def _fuse(self, candidate: Candidate) -> bool:
+        """Fuse a pair if both nodes are still there, or their successors still may."""
+        first = self.graph.owner[candidate.first.ops[0]]
+        last = self.graph.owner[candidate.last.ops[0]]
+        if first is last:
+            return False
+        if last.order < first.order:
+            first, last = last, first
+        deps = shared_data(first, last)
+        axes = self._legal(first, last, deps)
+        if isinstance(axes, Refusal):
+            return False
+        if self.priced and self.pricer.gain(first, last, axes) <= 0:
+            return False
+        shared = self.pricer.bytes(deps)
+        if self.logs.wants("fusion"):
+            self.logs.log("fusion", f"fusing {first.name} with {last.name}")
+        self.decisions.append(Decision(first.name, last.name, shared))
+        self.graph.merge(first, last, axes)
+        return True
+
+
+def shared_data(first: Node, last: Node) -> list[MemoryDep]:
+    """Deps that both nodes have: one buffer through one index over one range."""
+    theirs = {**last.reads, **last.writes}
+    return [dep for dep in {**first.reads, **first.writes} if dep in theirs]

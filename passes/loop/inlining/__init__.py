@@ -1,0 +1,1 @@
+"""The parts of `loop-inline`: what to inline, and the new bodies."""
