@@ -25,6 +25,7 @@ from minductor.runtime.artifact import LIBRARY, Artifact
 from minductor.runtime.checks import Layout, Number
 from minductor.runtime.launch import bind_kernel
 from minductor.runtime.pool import pool
+from minductor.runtime.variants import Variants
 
 SEED = "minductor.seed"
 _guards: Any = import_module("torch._C._dynamo.guards")
@@ -115,9 +116,14 @@ class Host:
         with torch.cuda.device(-1 if self._device is None else self._device):
             return self._triton.bind(name)
 
-    def variants(self, candidates: Sequence[Callable[..., None]]) -> Callable[..., None]:
-        """One of several kernels that compute the same: the first, which schedules prefer."""
-        return candidates[0]
+    def variants(
+        self, candidates: Sequence[Callable[..., None]], updates: Sequence[int] = ()
+    ) -> Callable[..., None]:
+        """One of several kernels that compute the same, chosen by measuring at the first call.
+
+        `updates`: positions of the buffers that they read and write.
+        """
+        return Variants(candidates, updates)
 
     def extern(self, name: str, results: int = 1) -> Callable[..., Any]:
         """An op of torch, called with positional arguments and keyword-only ones.

@@ -56,7 +56,8 @@ class Bindings:
         variants = self._variants.get(symbol)
         if variants is not None:
             made = ", ".join(self.kernel(_symbol(c)) for c in variants.candidates)
-            return self.define(symbol, f"host.variants([{made}])")
+            updates = [i for i, a in enumerate(self.access(symbol)) if a == "update"]
+            return self.define(symbol, f"host.variants([{made}], updates={updates})")
         func = self._kernels.get(symbol)
         if func is None:
             raise EmitError(f"launch of @{symbol}, which is no kernel of this module")
