@@ -1,4 +1,4 @@
-"""Pointwise arithmetic, bit and logic ops, where and clamp.
+"""Pointwise arithmetic, where and clamp.
 
     %r = aten.add.Tensor(%x, %y) {alpha = 2}        %x: bf16[4, 8], %y: bf16[8]
       -->
@@ -15,13 +15,12 @@ wrap around; integer division by zero is a fault, as eager raises.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.ir import SSAValue
 
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.nest_builder import NestBuilder, dtype_of
 from minductor.lowering.aten_to_loop.promote import (
+    HALVES,
     Operand,
     is_float,
     is_integral,
@@ -31,7 +30,6 @@ from minductor.lowering.aten_to_loop.registry import Declined, lower
 from minductor.lowering.aten_to_loop.support import (
     Body,
     as_common,
-    logical_not,
     pointwise,
     truth,
 )
@@ -48,7 +46,8 @@ def one(call: Call) -> Ref:
     return call.ref("self" if "self" in call.args else "a")
 
 
-def _scaled(b: NestBuilder, y: SSAValue, alpha: Operand) -> SSAValue:
+def scaled(b: NestBuilder, y: SSAValue, alpha: Operand) -> SSAValue:
+    """alpha * y, in the computation dtype; y itself for 1."""
     if isinstance(alpha, int | float) and alpha == 1:
         return y
     scale = as_common(b, alpha, dtype_of(y))
@@ -81,33 +80,33 @@ def _numeric(name: str) -> Body:
 def add(call: Call) -> list[Result]:
     """self + alpha * other."""
     alpha = call.operand("alpha") if call.has("alpha") else 1
-    return pointwise(call, lambda b, x, y: plus(b, x, _scaled(b, y, alpha)), pair(call))
+    return pointwise(call, lambda b, x, y: plus(b, x, scaled(b, y, alpha)), pair(call))
 
 
 @lower("sub.Tensor", "sub.Scalar", "prims.sub.default")
 def sub(call: Call) -> list[Result]:
     """self - alpha * other."""
     alpha = call.operand("alpha") if call.has("alpha") else 1
-    return pointwise(call, lambda b, x, y: b.op("sub", x, _scaled(b, y, alpha)), pair(call))
+    return pointwise(call, lambda b, x, y: b.op("sub", x, scaled(b, y, alpha)), pair(call))
 
 
 @lower("rsub.Tensor", "rsub.Scalar")
 def rsub(call: Call) -> list[Result]:
     """other - alpha * self."""
     alpha = call.operand("alpha")
-    return pointwise(call, lambda b, x, y: b.op("sub", y, _scaled(b, x, alpha)), pair(call))
+    return pointwise(call, lambda b, x, y: b.op("sub", y, scaled(b, x, alpha)), pair(call))
 
 
 @lower("mul.Tensor", "mul.Scalar", "prims.mul.default")
 def mul(call: Call) -> list[Result]:
     """self * other."""
-    return pointwise(call, times, pair(call))
+    return pointwise(call, times, pair(call), exact_second=True)
 
 
 @lower("div.Tensor", "div.Scalar")
 def true_div(call: Call) -> list[Result]:
     """True division; integers are cast to the floating result dtype first."""
-    return pointwise(call, lambda b, x, y: b.op("div", x, y), pair(call))
+    return pointwise(call, lambda b, x, y: b.op("div", x, y), pair(call), exact_second=True)
 
 
 @lower("prims.div.default")
@@ -121,14 +120,55 @@ def prims_div(call: Call) -> list[Result]:
 def div_mode(call: Call) -> list[Result]:
     """Division with rounding_mode None, "trunc" or "floor"."""
     mode = call.text("rounding_mode")
-    name = {None: "div", "trunc": "truncdiv", "floor": "floordiv"}[mode]
-    return pointwise(call, _numeric(name), pair(call))
+    if mode == "floor":
+        return floor_divide(call)
+    name = "div" if mode is None else "truncdiv"
+    if mode is not None and _half_tensors(call):
+        return pointwise(call, _half_truncdiv(call.type.dtype), pair(call))
+    return pointwise(call, _numeric(name), pair(call), exact_second=True)
 
 
 @lower("floor_divide.default", "floor_divide.Scalar")
 def floor_divide(call: Call) -> list[Result]:
     """Division rounded to minus infinity."""
-    return pointwise(call, _numeric("floordiv"), pair(call))
+    if _half_tensors(call):
+        return pointwise(call, _half_floordiv(call.type.dtype), pair(call))
+    return pointwise(call, _numeric("floordiv"), pair(call), exact_second=True)
+
+
+def _half_tensors(call: Call) -> bool:
+    """Two tensors of a half type: eager rounds each step of such a division to that type."""
+    other = pair(call)[1]
+    return call.type.dtype in HALVES and isinstance(other, Ref) and other.rank > 0
+
+
+def _half_truncdiv(half: str) -> Body:
+    return lambda b, x, y: b.op("trunc", _rounded(b, b.op("div", x, y), half))
+
+
+def _half_floordiv(half: str) -> Body:
+    """c10's div_floor_floating, in half precision: the quotient by way of fmod, then corrected."""
+
+    def body(b: NestBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+        zero, one = b.const(0.0, "f32"), b.const(1.0, "f32")
+        plain = _rounded(b, b.op("div", x, y), half)
+        rest = _rounded(b, b.op("fmod", x, y), half)
+        whole = _rounded(b, b.op("div", _rounded(b, b.op("sub", x, rest), half), y), half)
+        signs = b.op("xor", b.op("lt", y, zero), b.op("lt", rest, zero))
+        less = b.op("and", b.op("ne", rest, zero), signs)
+        whole = b.op("select", less, _rounded(b, b.op("sub", whole, one), half), whole)
+        low = b.op("floor", whole)
+        far = b.op("lt", b.const(0.5, "f32"), _rounded(b, b.op("sub", whole, low), half))
+        low = b.op("select", far, _rounded(b, b.op("add", low, one), half), low)
+        low = b.op("select", b.op("eq", whole, zero), b.op("copysign", zero, plain), low)
+        return b.op("select", b.op("eq", y, zero), plain, low)
+
+    return body
+
+
+def _rounded(b: NestBuilder, value: SSAValue, half: str) -> SSAValue:
+    """An f32 value rounded to a half type."""
+    return b.cast(b.cast(value, half), "f32")
 
 
 @lower("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor", "prims.remainder.default")
@@ -270,207 +310,3 @@ def prims_where(call: Call) -> list[Result]:
 def masked_fill(call: Call) -> list[Result]:
     """value where mask holds, else self."""
     return _choose(call, call.ref("mask"), call.operand("value"), call.ref("self"))
-
-
-# -- logic and bits -----------------------------------------------------------------------------
-def _logical(call: Call, name: str) -> list[Result]:
-    b = call.nest()
-    b.store(b.op(name, *(truth(b, x) for x in pair(call))))
-    return call.done(b)
-
-
-@lower("logical_and.default")
-def logical_and(call: Call) -> list[Result]:
-    """Both are non-zero."""
-    return _logical(call, "and")
-
-
-@lower("logical_or.default")
-def logical_or(call: Call) -> list[Result]:
-    """One is non-zero."""
-    return _logical(call, "or")
-
-
-@lower("logical_xor.default")
-def logical_xor(call: Call) -> list[Result]:
-    """Exactly one is non-zero."""
-    return _logical(call, "xor")
-
-
-@lower("logical_not.default")
-def logical_not_(call: Call) -> list[Result]:
-    """self is zero."""
-    b = call.nest()
-    b.store(logical_not(b, truth(b, one(call))))
-    return call.done(b)
-
-
-def _bits(call: Call, name: str, operands: Sequence[Operand]) -> list[Result]:
-    return pointwise(call, lambda b, *v: b.op(name, *v), operands)
-
-
-@lower(
-    "bitwise_and.Tensor",
-    "bitwise_and.Scalar",
-    "bitwise_and.Scalar_Tensor",
-    "prims.bitwise_and.default",
-)
-def bitwise_and(call: Call) -> list[Result]:
-    """self & other."""
-    return _bits(call, "and", pair(call))
-
-
-@lower(
-    "bitwise_or.Tensor",
-    "bitwise_or.Scalar",
-    "bitwise_or.Scalar_Tensor",
-    "prims.bitwise_or.default",
-)
-def bitwise_or(call: Call) -> list[Result]:
-    """self | other."""
-    return _bits(call, "or", pair(call))
-
-
-@lower(
-    "bitwise_xor.Tensor",
-    "bitwise_xor.Scalar",
-    "bitwise_xor.Scalar_Tensor",
-    "prims.bitwise_xor.default",
-)
-def bitwise_xor(call: Call) -> list[Result]:
-    """self ^ other."""
-    return _bits(call, "xor", pair(call))
-
-
-@lower("bitwise_not.default", "prims.bitwise_not.default")
-def bitwise_not(call: Call) -> list[Result]:
-    """~self; for bool, not."""
-    return _bits(call, "not", [one(call)])
-
-
-@lower(
-    "bitwise_left_shift.Tensor",
-    "bitwise_left_shift.Tensor_Scalar",
-    "bitwise_left_shift.Scalar_Tensor",
-    "__lshift__.Tensor",
-    "__lshift__.Scalar",
-    "prims.shift_left.default",
-)
-def shift_left(call: Call) -> list[Result]:
-    """self << other."""
-    return _shift(call, "shl")
-
-
-@lower(
-    "bitwise_right_shift.Tensor",
-    "bitwise_right_shift.Tensor_Scalar",
-    "bitwise_right_shift.Scalar_Tensor",
-    "__rshift__.Tensor",
-    "__rshift__.Scalar",
-    "prims.shift_right_arithmetic.default",
-)
-def shift_right(call: Call) -> list[Result]:
-    """self >> other, arithmetic."""
-    return _shift(call, "shr")
-
-
-def _shift(call: Call, name: str) -> list[Result]:
-    if not is_integral(call.type.dtype):
-        raise Declined(f"a shift of {call.type.dtype}")
-    return _bits(call, name, pair(call))
-
-
-# -- compositions that the decomposition table may leave whole ----------------------------------
-@lower("addcmul.default")
-def addcmul(call: Call) -> list[Result]:
-    """self + value * tensor1 * tensor2."""
-    value = call.operand("value")
-    tensors = [call.ref(n) for n in ("self", "tensor1", "tensor2")]
-
-    def body(b: NestBuilder, x: SSAValue, y: SSAValue, z: SSAValue) -> SSAValue:
-        return plus(b, x, times(b, _scaled(b, y, value), z))
-
-    return pointwise(call, body, tensors)
-
-
-@lower("addcdiv.default")
-def addcdiv(call: Call) -> list[Result]:
-    """self + value * tensor1 / tensor2."""
-    value = call.operand("value")
-    tensors = [call.ref(n) for n in ("self", "tensor1", "tensor2")]
-    if not is_float(call.type.dtype):
-        raise Declined("addcdiv of integers")
-
-    def body(b: NestBuilder, x: SSAValue, y: SSAValue, z: SSAValue) -> SSAValue:
-        return b.op("add", x, b.op("div", _scaled(b, y, value), z))
-
-    return pointwise(call, body, tensors)
-
-
-@lower("heaviside.default")
-def heaviside(call: Call) -> list[Result]:
-    """0 below zero, 1 above, values at zero; NaN as eager's kernel has it (0 < x is false: 0)."""
-
-    def body(b: NestBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
-        step = b.cast(b.op("lt", b.like(0, x), x), dtype_of(x))
-        return b.op("select", b.op("eq", x, b.like(0, x)), y, step)
-
-    return pointwise(call, body, [call.operand("self"), call.operand("values")])
-
-
-@lower("lerp.Scalar", "lerp.Tensor")
-def lerp(call: Call) -> list[Result]:
-    """start + weight * (end - start), from the nearer end as eager does."""
-
-    def body(b: NestBuilder, x: SSAValue, y: SSAValue, w: SSAValue) -> SSAValue:
-        gap = b.op("sub", y, x)
-        near = b.op("lt", b.op("abs", w), b.like(0.5, w))
-        low = b.op("add", x, b.op("mul", w, gap))
-        high = b.op("sub", y, b.op("mul", gap, b.op("sub", b.like(1, w), w)))
-        return b.op("select", near, low, high)
-
-    if not is_float(call.type.dtype):
-        raise Declined("lerp of integers")
-    return pointwise(call, body, [call.ref("self"), call.ref("end"), call.operand("weight")])
-
-
-@lower("xlogy.Tensor", "xlogy.Scalar_Self", "xlogy.Scalar_Other")
-def xlogy(call: Call) -> list[Result]:
-    """self * log(other); 0 where self is 0 unless other is NaN."""
-
-    def body(b: NestBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
-        product = b.op("mul", x, b.op("log", y))
-        out = b.op("select", b.op("eq", x, b.like(0, x)), b.like(0, x), product)
-        return b.op("select", b.op("isnan", y), y, out)
-
-    return pointwise(call, body, pair(call))
-
-
-@lower("nan_to_num.default")
-def nan_to_num(call: Call) -> list[Result]:
-    """NaN and infinities replaced; the defaults are 0 and the dtype's extremes."""
-    dtype = call.type.dtype
-    if not is_float(dtype):
-        return pointwise(call, lambda b, x: x, [call.ref("self")])
-    top = FLOAT_MAX[dtype]
-    nan, high, low = (
-        default if (given := call.opt_number(name)) is None else given
-        for name, default in (("nan", 0.0), ("posinf", top), ("neginf", -top))
-    )
-
-    def body(b: NestBuilder, x: SSAValue) -> SSAValue:
-        inf = b.like(float("inf"), x)
-        out = b.op("select", b.op("isnan", x), b.like(nan, x), x)
-        out = b.op("select", b.op("eq", x, inf), b.like(high, x), out)
-        return b.op("select", b.op("eq", x, b.op("neg", inf)), b.like(low, x), out)
-
-    return pointwise(call, body, [call.ref("self")])
-
-
-FLOAT_MAX = {
-    "f64": 1.7976931348623157e308,
-    "f32": 3.4028234663852886e38,
-    "f16": 65504.0,
-    "bf16": 3.3895313892515355e38,
-}
-"""The greatest finite value of each floating dtype."""

@@ -19,7 +19,7 @@ from minductor.lowering.aten_to_loop.pointwise import one, pair
 from minductor.lowering.aten_to_loop.promote import is_float, require_scalar, result_type
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 from minductor.lowering.aten_to_loop.registry import lower
-from minductor.lowering.aten_to_loop.support import as_rounded, loaded
+from minductor.lowering.aten_to_loop.support import as_common, loaded
 
 
 def _compare(call: Call, name: str) -> list[Result]:
@@ -27,7 +27,7 @@ def _compare(call: Call, name: str) -> list[Result]:
     require_scalar([x.dtype for x in operands if isinstance(x, Ref)])
     common = result_type(operands)
     b = call.nest()
-    b.store(b.op(name, *(as_rounded(b, x, common) for x in operands)))
+    b.store(b.op(name, *(as_common(b, x, common) for x in operands)))
     return call.done(b)
 
 

@@ -23,6 +23,8 @@ Lowering = Callable[["Call"], "list[Result]"]
 
 FAMILIES = (
     "pointwise",
+    "pointwise_logic",
+    "pointwise_mixed",
     "pointwise_compare",
     "pointwise_math",
     "cast",

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import SSAValue
 
 from minductor.dialects.expr import Expr
+from minductor.dialects.scalar.number import round_float
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.nest_builder import NestBuilder, dtype_of
-from minductor.lowering.aten_to_loop.promote import Operand, opmath, require_scalar
+from minductor.lowering.aten_to_loop.promote import HALVES, Operand, opmath, require_scalar
 from minductor.lowering.aten_to_loop.refs import Ref, Result, broadcast_index
 
 Body = Callable[..., SSAValue]
@@ -32,31 +33,44 @@ def as_dtype(b: NestBuilder, x: Operand, dtype: str) -> SSAValue:
 def as_common(b: NestBuilder, x: Operand, common: str) -> SSAValue:
     """An operand as eager's kernels see it when they compute in dtype `common`.
 
-    A tensor is cast to `common`; half types go on to f32, which kernels compute in. Numbers and 0-d
-    tensors go to f32 directly: eager's half kernels read the original scalar.
+    It is converted to `common` (rounded, if that is a half type); half types go on to f32, which
+    kernels compute in.
     """
-    wide = opmath(common)
-    if isinstance(x, Ref) and x.rank and wide != common and x.dtype != common:
-        return b.cast(as_dtype(b, x, common), wide)
-    return as_dtype(b, x, wide)
-
-
-def as_rounded(b: NestBuilder, x: Operand, common: str) -> SSAValue:
-    """As `as_common`, but numbers and 0-d tensors are rounded to `common` first."""
+    if isinstance(x, bool | int | float) and common in HALVES:
+        return b.const(round_float(float(x), common), "f32")
     return b.opmath(as_dtype(b, x, common))
 
 
+def as_exact(b: NestBuilder, x: Operand, common: str) -> SSAValue:
+    """As `as_common`, but a number or 0-d tensor is not rounded to a half type first.
+
+    Eager's kernels do so for the second operand of products and quotients.
+    """
+    if isinstance(x, Ref) and x.rank:
+        return as_common(b, x, common)
+    return as_dtype(b, x, opmath(common))
+
+
 def pointwise(
-    call: Call, body: Body, operands: Sequence[Operand], common: str | None = None
+    call: Call,
+    body: Body,
+    operands: Sequence[Operand],
+    common: str | None = None,
+    exact_second: bool = False,
 ) -> list[Result]:
     """One nest over the result: operands in the computation dtype of `common`, then `body`.
 
     `common` is the result's dtype unless given. `body(b, *values)` gives the value to store.
+    `exact_second`: operand 1 is taken by `as_exact`.
     """
     b = call.nest()
     dtype = call.type.dtype if common is None else common
     require_scalar([dtype, *(x.dtype for x in operands if isinstance(x, Ref))])
-    b.store(body(b, *(as_common(b, x, dtype) for x in operands)))
+    values = [
+        (as_exact if exact_second and k == 1 else as_common)(b, x, dtype)
+        for k, x in enumerate(operands)
+    ]
+    b.store(body(b, *values))
     return call.done(b)
 
 
