@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom, Expr, ExprLike
+from minductor.dialects.expr_prove import prove_nonneg
 
 Bound = tuple[Expr | None, Expr | None]
 
@@ -144,8 +145,10 @@ class Ranges:
         floor = self.interval(e)[0]
         if floor is not None and floor >= 0:
             return True
+        if prove_nonneg(self, e):
+            return True
         low = self._extreme(e)
-        return low is not None and (self._positive_by_shift(low) or self._split_minmax(low))
+        return low is not None and (self.positive_by_shift(low) or self._split_minmax(low))
 
     def _extreme(self, e: Expr) -> Expr | None:
         """A lower bound of e free of iteration variables and operands, by monotone endpoints."""
@@ -171,7 +174,7 @@ class Ranges:
 
     def _sign(self, e: Expr) -> int:
         low = self.interval(e)[0]
-        return 1 if (low is not None and low >= 0) or self._positive_by_shift(e) else -1
+        return 1 if (low is not None and low >= 0) or self.positive_by_shift(e) else -1
 
     def _drop_functions(self, e: Expr, atom: Atom) -> Expr:
         """Bound terms `c * f(atom)` below by their integer interval."""
@@ -183,7 +186,7 @@ class Ranges:
             out = out + (term if low is None else low)
         return out
 
-    def _positive_by_shift(self, e: Expr) -> bool:
+    def positive_by_shift(self, e: Expr) -> bool:
         """e >= 0 when all coefficients are >= 0 after shifting variables to their lower bounds."""
         env: dict[Atom, Expr] = {}
         for mono, _ in e.terms:

@@ -74,7 +74,9 @@ SYMBOLIC = {
     "scatter": lambda x, y: torch.scatter_add(y, 0, y[1:].long() % 2, y[1:]),
     "expand": lambda x, y: y[:1].expand(x.size(1), 8) + x[0],
     "select": lambda x, y: torch.ops.aten.select(x, 1, x.size(1) - 1) * 2,
-    "slice-scatter": lambda x, y: torch.ops.aten.slice_scatter(x, x[:, 1:] * 2, 1, 0, x.size(1) - 1),
+    "slice-scatter": lambda x, y: torch.ops.aten.slice_scatter(
+        x, x[:, 1:] * 2, 1, 0, x.size(1) - 1
+    ),
     "repeat": lambda x, y: y.repeat(2, 3),
     "unfold": lambda x, y: torch.ops.aten.unfold(y, 0, 3, 1) * 2,
     "diagonal": lambda x, y: torch.ops.aten.diagonal(x, 0, 1, 2) * 1,
