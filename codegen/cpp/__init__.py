@@ -1,0 +1,1 @@
+"""C++ with OpenMP: kernels of the `kernel` dialect as one self-contained translation unit."""
