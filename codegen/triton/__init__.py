@@ -1,0 +1,1 @@
+"""Printing of kernels as Triton source."""

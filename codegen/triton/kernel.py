@@ -1,0 +1,314 @@
+"""One `kernel.func` as a Triton function and its row of LAUNCH.
+
+Loops that say `run grid` become the program index; a loop with lanes is a block axis; all values of
+a kernel have one rank, with size 1 along axes they do not vary with.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from minductor.codegen.triton import reduce as red
+from minductor.codegen.triton.points import EmitError, define, joined, print_point, type_text
+from minductor.codegen.triton.scope import POINTERS, RESERVED, TYPES, Axis, Scope, size_text
+from minductor.codegen.wrapper.names import Names
+from minductor.dialects import expr as ex
+from minductor.dialects.dtypes import dtype_of_scalar
+from minductor.dialects.kernel import ops as k
+from minductor.dialects.types import BufType
+
+LOOPS = (k.ParallelOp, k.ForOp, k.TileOp, k.ReduceOp, k.ScanOp)
+
+
+def rank_of(block: Block) -> int:
+    """The largest number of block axes on a path of loops."""
+    best = 0
+    for op in block.ops:
+        own = isinstance(op, LOOPS) and op.words.data.lanes > 1
+        for region in op.regions:
+            best = max(best, own + rank_of(region.block))
+    return best
+
+
+class KernelPrinter:
+    """Prints one kernel."""
+
+    def __init__(self, func: k.FuncOp):
+        self.func = func
+        self.name = func.sym_name.data.replace(".", "_")
+        names = Names(set(RESERVED) | {str(e) for e in func.symbols.data})
+        self.params = [names.define(a) for a in func.body.block.args]
+        wide = func.config.lookup("index", "i64") == "i64"
+        self.scope = Scope(max(1, rank_of(func.body.block)), names, [], wide=wide)
+        self.grid: list[tuple[str, str]] = []
+
+    def text(self) -> str:
+        """The function's source."""
+        body = self.func.body.block
+        loops = [op for op in body.ops if isinstance(op, LOOPS)]
+        gridded = [op for op in loops if op.words.data.run == "grid"]
+        if gridded and len(loops) > 1:
+            raise EmitError(
+                f"{self.name}: a grid has no barrier, so a kernel has one top-level grid loop; "
+                "split the kernel"
+            )
+        self._block(self.scope, body)
+        sizes = [str(e) for e in self.func.symbols.data]
+        head = f"@triton.jit\ndef {self.name}({', '.join([*self.params, *sizes])}):"
+        return "\n".join([*self._comments(), head, *self.scope.lines])
+
+    def _comments(self) -> list[str]:
+        lines = [f"# {self.name}"]
+        lines += [f"#   {o.text()}" for o in self.func.origins.data]
+        if self.func.bytes_ is not None:
+            floor, unfused, planned = self.func.bytes_.data
+            lines.append(f"# bytes: floor {floor}, unfused {unfused}, planned {planned}")
+        return lines
+
+    # -- launch -----------------------------------------------------------------------------------
+    def launch(self) -> dict[str, object]:
+        """The kernel's row of LAUNCH."""
+        func = self.func
+        signature: dict[str, str] = {}
+        for name, arg in zip(self.params, func.body.block.args, strict=True):
+            signature[name] = POINTERS[cast(BufType, arg.type).dtype]
+        sizes = [str(e) for e in func.symbols.data]
+        signature |= dict.fromkeys(sizes, "i64" if self.scope.wide else "i32")
+        count = " * ".join(text for _, text in self.grid) or "1"
+        row: dict[str, object] = {
+            "grid": (count, "1", "1"),
+            "sizes": tuple(sizes),
+            "signature": signature,
+            "divisible": tuple(self.params),
+            "num_warps": func.config.lookup("warps", 4),
+            "num_stages": func.config.lookup("stages", 1),
+        }
+        if self.scope.faults:
+            row["debug"] = True
+        return row
+
+    # -- blocks and loops -------------------------------------------------------------------------
+    def _block(self, scope: Scope, block: Block) -> None:
+        for op in block.ops:
+            if print_point(scope, op):
+                continue
+            match op:
+                case k.ParallelOp() | k.ForOp() | k.TileOp() | k.ReduceOp():
+                    self._loop(scope, op)
+                case k.FoldOp():
+                    self._fold(scope, op)
+                case k.CumfoldOp():
+                    self._cumfold(scope, op)
+                case k.ScanOp():
+                    self._scan(scope, op)
+                case k.BarrierOp():
+                    scope.line("tl.debug_barrier()")
+                case k.YieldOp():
+                    pass
+                case _:
+                    raise EmitError(f"{self.name}: `{op.name}` has no Triton form")
+        if len(scope.lines) == 0:
+            scope.line("pass")
+
+    def _loop(self, scope: Scope, op: k.ParallelOp | k.ForOp | k.TileOp | k.ReduceOp) -> None:
+        words = op.words.data
+        if words.run == "grid":
+            self._grid(scope, op)
+        elif isinstance(op, k.ReduceOp):
+            self._reduce(scope, op)
+        else:
+            inner = self._enter(scope, op, single=isinstance(op, k.TileOp))
+            self._block(inner, op.regions[0].block)
+
+    def _grid(self, scope: Scope, op: k.ParallelOp | k.ForOp | k.TileOp | k.ReduceOp) -> None:
+        """The program index counts the grid loops of a path, outermost slowest."""
+        extent, words = op.extent.data, op.words.data
+        blocks = ex.floordiv(extent + words.lanes - 1, words.lanes)
+        pid = "pid"
+        if not self.grid:
+            kind = ".to(tl.int64)" if scope.wide else ""
+            scope.line(f"pid = tl.program_id(0){kind}")
+        nested = [
+            i
+            for i in op.regions[0].block.ops
+            if isinstance(i, LOOPS) and i.words.data.run == "grid"
+        ]
+        self.grid.append((f"d{op.var.data}", f"({size_text(blocks)})"))
+        inside = ex.ONE
+        probe = nested
+        while probe:
+            e, w = probe[0].extent.data, probe[0].words.data
+            inside = inside * ex.floordiv(e + w.lanes - 1, w.lanes)
+            probe = [
+                i
+                for i in probe[0].regions[0].block.ops
+                if isinstance(i, LOOPS) and i.words.data.run == "grid"
+            ]
+        if inside is not ex.ONE:
+            pid = f"({pid} // ({scope.index(inside, [])}))"
+        if len(self.grid) > 1:
+            pid = f"({pid} % ({scope.index(blocks, [])}))"
+        inner = self._axis(scope, op, f"{pid} * {words.lanes}" if words.lanes > 1 else pid, False)
+        self._block(inner, op.regions[0].block)
+
+    def _axis(self, scope: Scope, op: Operation, base: str, deeper: bool) -> Scope:
+        """Define the loop's variable from the first index of its block."""
+        assert isinstance(op, LOOPS)
+        extent, words = op.extent.data, op.words.data
+        inner = scope.inner((op.var.data, extent), deeper)
+        var = f"d{op.var.data}"
+        if words.lanes == 1:
+            inner.line(f"{var} = {base}")
+            return inner
+        position = len(scope.axes)
+        offset = f"tl.arange(0, {words.lanes}){scope.slice_text(position)}"
+        inner.line(f"{var} = {offset}" if base == "0" else f"{var} = {base} + {offset}")
+        mask = None
+        if words.tail != "none":
+            mask = f"m{op.var.data}"
+            inner.line(f"{mask} = {var} < {scope.index(extent, [])}")
+        inner.axes[ex.dim_atom(op.var.data)] = Axis(position, words.lanes, mask)
+        return inner
+
+    def _enter(self, scope: Scope, op: Operation, single: bool) -> Scope:
+        """The body scope of a loop inside a program; one block needs no loop."""
+        assert isinstance(op, LOOPS)
+        extent, words = op.extent.data, op.words.data
+        known = extent.as_int
+        if single or (words.lanes > 1 and known is not None and known <= words.lanes):
+            return self._axis(scope, op, "0", False)
+        end = scope.index(extent, [])
+        var = f"d{op.var.data}"
+        if words.lanes == 1:
+            scope.line(f"for {var} in range(0, {end}):")
+            return scope.inner((op.var.data, extent), True)
+        scope.line(f"for {var}_base in range(0, {end}, {words.lanes}):")
+        return self._axis(scope, op, f"{var}_base", True)
+
+    # -- reductions -------------------------------------------------------------------------------
+    def _parts(self, scope: Scope, kinds: list[str], values: list[SSAValue]) -> list[red.Part]:
+        out: list[red.Part] = []
+        rest = list(values)
+        for kind in kinds:
+            count = red.ARITY.get(kind, 1)
+            args, rest = rest[:count], rest[count:]
+            dtypes = tuple(dtype_of_scalar(v.type).name for v in args)
+            out.append(red.Part(kind, dtypes, tuple(scope.names[v] for v in args)))
+        return out
+
+    def _reduce(self, scope: Scope, op: k.ReduceOp) -> None:
+        atom = ex.dim_atom(op.var.data)
+        lanes = op.words.data.lanes
+        last = op.body.block.last_op
+        assert last is not None
+        around = frozenset(scope.axes)
+        dtypes = [dtype_of_scalar(v.type).name for v in last.operands]
+        shape_axes = dict(scope.axes)
+        if lanes > 1:
+            shape_axes[atom] = Axis(len(scope.axes), lanes, None)
+        shape = Scope(scope.rank, scope.names, [], axes=shape_axes).shape(shape_axes)
+        accs = self._accumulators(scope, op.kind_names, dtypes, shape)
+        inner = self._enter(scope, op, single=False)
+        self._block(inner, op.body.block)
+        parts = self._parts(inner, op.kind_names, list(last.operands))
+        masks = inner.mask([atom])
+        for part, acc in zip(parts, accs, strict=True):
+            states = red.lifted(inner, part, shape, masks)
+            red.step(inner, part, acc, states)
+        results = iter(op.results)
+        for part, acc in zip(parts, accs, strict=True):
+            names = acc
+            if lanes > 1:
+                names = red.fold(scope, part, acc, len(scope.axes))
+            for name in names:
+                define(scope, next(results), name, around)
+
+    def _accumulators(
+        self, scope: Scope, kinds: list[str], dtypes: list[str], shape: str
+    ) -> list[list[str]]:
+        out: list[list[str]] = []
+        rest = list(dtypes)
+        for kind in kinds:
+            count = red.ARITY.get(kind, 1)
+            part = red.Part(kind, tuple(rest[:count]), ())
+            rest = rest[count:]
+            names: list[str] = []
+            for start, dtype in zip(part.identity(), part.states(), strict=True):
+                name = scope.names.fresh("acc")
+                scope.line(f"{name} = tl.full({shape}, {start}, {TYPES[dtype]})")
+                names.append(name)
+            out.append(names)
+        return out
+
+    def _fold(self, scope: Scope, op: k.FoldOp) -> None:
+        atom = ex.dim_atom(op.over.data)
+        axis = scope.axes[atom]
+        varies = joined(scope, list(op.operands))
+        shape = scope.shape(varies | {atom})
+        (part,) = self._parts(scope, [op.kind.data], list(op.operands))
+        states = red.lifted(scope, part, shape, scope.mask([atom]))
+        names = red.fold(scope, part, states, axis.position)
+        for name, result in zip(names, op.results, strict=True):
+            define(scope, result, name, varies - {atom})
+
+    def _cumfold(self, scope: Scope, op: k.CumfoldOp) -> None:
+        atom = ex.dim_atom(op.over.data)
+        varies = joined(scope, list(op.operands)) | {atom}
+        (part,) = self._parts(scope, [op.kind.data], list(op.operands))
+        states = red.lifted(scope, part, scope.shape(varies), scope.mask([atom]))
+        self._prefix(scope, part, states, scope.axes[atom].position, list(op.results), varies)
+
+    def _prefix(
+        self,
+        scope: Scope,
+        part: red.Part,
+        states: list[str],
+        position: int,
+        results: list[SSAValue],
+        varies: frozenset[ex.Atom],
+    ) -> None:
+        packed = states[0] if len(states) == 1 else f"({', '.join(states)})"
+        text = f"tl.associative_scan({packed}, {position}, {part.combine()})"
+        names = [scope.names.fresh("prefix") for _ in states]
+        scope.line(f"{', '.join(names)} = {text}")
+        for name, result in zip(names, results, strict=True):
+            define(scope, result, f"{name}.to({type_text(result)})", varies)
+
+    def _scan(self, scope: Scope, op: k.ScanOp) -> None:
+        """Blocks in order, each scanned and combined with what the blocks before leave."""
+        atom = ex.dim_atom(op.var.data)
+        last = op.body.block.last_op
+        assert last is not None
+        lanes = op.words.data.lanes
+        kinds = op.kind_names
+        dtypes = [dtype_of_scalar(v.type).name for v in last.operands]
+        carry_shape = scope.shape(scope.axes)
+        carries = self._accumulators(scope, kinds, dtypes, carry_shape)
+        inner = self._enter(scope, op, single=False)
+        self._block(inner, op.body.block)
+        parts = self._parts(inner, kinds, list(last.operands))
+        args = iter(op.then.block.args)
+        varies = frozenset(inner.axes)
+        for part, carry in zip(parts, carries, strict=True):
+            if lanes == 1:
+                states = red.lifted(inner, part, carry_shape, [])
+                red.step(inner, part, carry, states)
+                for name in carry:
+                    define(inner, next(args), name, varies)
+                continue
+            shape = inner.shape(inner.axes)
+            states = red.lifted(inner, part, shape, inner.mask([atom]))
+            position = inner.axes[atom].position
+            packed = states[0] if len(states) == 1 else f"({', '.join(states)})"
+            names = [inner.names.fresh("prefix") for _ in states]
+            scan = f"tl.associative_scan({packed}, {position}, {part.combine()})"
+            inner.line(f"{', '.join(names)} = {scan}")
+            full = [f"tl.broadcast_to({c}, {shape})" for c in carry]
+            inner.line(f"{', '.join(names)} = {part.combine()}({', '.join([*full, *names])})")
+            totals = red.fold(inner, part, states, position)
+            red.step(inner, part, carry, totals)
+            for name in names:
+                define(inner, next(args), name, varies)
+        self._block(inner, op.then.block)

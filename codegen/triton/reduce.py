@@ -1,0 +1,124 @@
+"""Reductions in Triton: identities, combine functions, folds of a block axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from minductor.codegen.triton.scope import TYPES, Scope
+from minductor.dialects.dtypes import DTYPES
+from minductor.dialects.expr import Atom
+
+ARITY = {"argmin": 2, "argmax": 2, "cummin": 2, "cummax": 2}
+RESULTS = {"argmin": 2, "argmax": 2, "welford": 3, "max_sumexp": 2}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One reduction of a loop or fold: its kind, operand dtypes, the names of its contributions."""
+
+    kind: str
+    dtypes: tuple[str, ...]
+    values: tuple[str, ...]
+
+    def states(self) -> tuple[str, ...]:
+        """Dtypes of the accumulators."""
+        return self.dtypes if self.kind in ARITY else self.dtypes * RESULTS.get(self.kind, 1)
+
+    def identity(self) -> list[str]:
+        """Start values, as Python text."""
+        dtype = self.dtypes[0]
+        match self.kind:
+            case "add" | "any" | "xor":
+                return ["0"]
+            case "mul" | "all":
+                return ["1"]
+            case "max" | "argmax" | "cummax":
+                return [_lowest(dtype), *self._far()]
+            case "min" | "argmin" | "cummin":
+                return [_highest(dtype), *self._far()]
+            case "welford":
+                return ["0", "0", "0"]
+            case _:
+                return [_lowest(dtype), "0"]
+
+    def _far(self) -> list[str]:
+        """The index of an identity: argmin and argmax prefer small ones, cummax and cummin large."""
+        return {"arg": [str(2**63 - 1)], "cum": ["-1"]}.get(self.kind[:3], [])
+
+    def combine(self) -> str:
+        """The combine function."""
+        name = {"any": "or", "all": "and"}.get(self.kind, self.kind)
+        if self.dtypes[0] == "bool":
+            name = {"max": "or", "min": "and", "add": "or", "mul": "and"}.get(name, name)
+        return f"mi_c_{name}"
+
+
+def _lowest(dtype: str) -> str:
+    row = DTYPES[dtype]
+    if row.is_float:
+        return 'float("-inf")'
+    return "0" if row.kind in ("uint", "bool") else str(-(2 ** (8 * row.size - 1)))
+
+
+def _highest(dtype: str) -> str:
+    row = DTYPES[dtype]
+    if row.is_float:
+        return 'float("inf")'
+    if row.kind == "bool":
+        return "1"
+    return str(2 ** (8 * row.size - (row.kind == "int")) - 1)
+
+
+def lifted(scope: Scope, part: Part, shape: str, masks: Sequence[str]) -> list[str]:
+    """Contributions as states of full shape, dead lanes as the identity."""
+    identity = part.identity()
+    # a state that does not come from a contribution starts at a constant
+    starts = {"welford": ("", "0.0", "1.0"), "max_sumexp": ("", "1.0")}.get(part.kind)
+    out: list[str] = []
+    for i, dtype in enumerate(part.states()):
+        if starts is not None and starts[i]:
+            text = f"tl.full({shape}, {starts[i]}, {TYPES[dtype]})"
+        else:
+            text = f"tl.broadcast_to({part.values[i]}, {shape})"
+        name = scope.names.fresh("part")
+        if masks:
+            text = f"tl.where({' & '.join(masks)}, {text}, {identity[i]}).to({TYPES[dtype]})"
+        scope.line(f"{name} = {text}")
+        out.append(name)
+    return out
+
+
+def fold(scope: Scope, part: Part, states: Sequence[str], position: int) -> list[str]:
+    """Collapse a block axis; the results keep the axis with size 1."""
+    names = [scope.names.fresh("fold") for _ in states]
+    left = ", ".join(names)
+    simple = part.kind == "add" and part.dtypes[0] != "bool"
+    if simple:
+        scope.line(f"{left} = tl.sum({states[0]}, axis={position}, keep_dims=True)")
+        scope.line(f"{left} = {left}.to({TYPES[part.dtypes[0]]})")
+    elif len(states) == 1:
+        state = states[0]
+        if part.dtypes[0] == "bool":
+            state = f"{state}.to(tl.int32)"
+        text = f"tl.reduce({state}, {position}, {part.combine()}, keep_dims=True)"
+        scope.line(f"{left} = ({text}).to({TYPES[part.dtypes[0]]})")
+    else:
+        packed = ", ".join(states)
+        text = f"tl.reduce(({packed}), {position}, {part.combine()}, keep_dims=True)"
+        scope.line(f"{left} = {text}")
+    return names
+
+
+def step(scope: Scope, part: Part, accs: Sequence[str], states: Sequence[str]) -> None:
+    """accumulators = combine(accumulators, states)."""
+    left = ", ".join(accs)
+    if part.kind == "add" and part.dtypes[0] != "bool":
+        scope.line(f"{left} = {accs[0]} + {states[0]}")
+    else:
+        scope.line(f"{left} = {part.combine()}({', '.join([*accs, *states])})")
+
+
+def axes_text(atoms: Sequence[Atom]) -> str:
+    """Names of axes, for messages."""
+    return ", ".join(f"d{a.index}" for a in atoms)
