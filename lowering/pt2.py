@@ -40,7 +40,8 @@ def read_pt2(path: str | os.PathLike[str]) -> ModuleOp:
 
 def import_program(program: torch.export.ExportedProgram) -> ModuleOp:
     """The `aten` module of an exported program, its mutations as `copy_`."""
-    functional = program.run_decompositions(decompositions())
+    table: dict[Any, Any] = {**decompositions()}
+    functional = program.run_decompositions(table)
     return import_graph(with_copies(functional), "inference").module
 
 

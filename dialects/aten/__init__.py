@@ -13,8 +13,11 @@ from minductor.dialects.aten.traits import (
     Ordered,
     Random,
     View,
+    is_mutating,
+    is_ordered,
     is_pure,
     is_removable,
+    is_view,
 )
 from minductor.dialects.attrs import SymbolsAttr
 from minductor.dialects.pyattrs import (
@@ -59,8 +62,11 @@ __all__ = [
     "Random",
     "ScalarOp",
     "View",
+    "is_mutating",
+    "is_ordered",
     "is_pure",
     "is_removable",
+    "is_view",
     "known_op",
     "op_class",
 ]

@@ -310,6 +310,14 @@ def _custom_schema(text: str) -> Schema:
     return parse_schema(text)
 
 
+def _verify_custom(op: CustomOp) -> None:
+    verify_aten(op, op.schema)
+
+
+# its properties are the arguments of its own schema, which no class definition can list
+setattr(CustomOp, "verify_", _verify_custom)
+
+
 def enum_name(value: Any) -> str | None:
     """The name of an enum argument (`contiguous_format`), or None."""
     return value.data if isinstance(value, EnumAttr) else None

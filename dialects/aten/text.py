@@ -129,7 +129,7 @@ class AtenText(Operation):
     def parse(cls, parser: Parser) -> Self:
         schema, props = cls.parse_head(parser)
         given, dyn = parse_arguments(parser, schema)
-        tensors = {k: v for k, v in given.items() if not isinstance(v, Attribute)}
+        tensors: Given = {k: v for k, v in given.items() if not isinstance(v, Attribute)}
         operands, packed = pack(schema, tensors, dyn)
         props |= packed
         props |= {k: v for k, v in given.items() if isinstance(v, Attribute)}

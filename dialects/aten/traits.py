@@ -6,6 +6,7 @@ The tables correct torch's tags where they say less than the truth for a functio
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 from xdsl.ir import Operation
 from xdsl.traits import OpTrait, Pure
@@ -93,7 +94,10 @@ def traits_of(schema: Schema) -> tuple[OpTrait, ...]:
     """The traits of an op with this schema."""
     out: list[OpTrait] = []
     random = "nondeterministic_seeded" in schema.tags
-    ordered = schema.packet in ORDERED or schema.namespace in ORDERED_NAMESPACES
+    # what returns nothing is called for its effect
+    ordered = (
+        schema.packet in ORDERED or schema.namespace in ORDERED_NAMESPACES or not schema.returns
+    )
     if random:
         out.append(Random())
     if schema.mutates:
@@ -118,6 +122,33 @@ def is_pure(op: Operation) -> bool:
     return op.has_trait(Pure)
 
 
+def is_mutating(op: Operation) -> bool:
+    """Writes into an operand."""
+    return op.has_trait(Mutates) or (is_custom(op) and schema_of(op).mutates)
+
+
+def is_ordered(op: Operation) -> bool:
+    """Has an effect beside its results: by its schema, or marked `ordered` (effect tokens)."""
+    if op.has_trait(Ordered) or "ordered" in op.attributes:
+        return True
+    return is_custom(op) and not schema_of(op).returns
+
+
 def is_removable(op: Operation) -> bool:
     """May be dropped when nobody uses its results: no write and no ordered effect."""
-    return not (op.has_trait(Mutates) or op.has_trait(Ordered))
+    return not (is_mutating(op) or is_ordered(op))
+
+
+def is_view(op: Operation) -> bool:
+    """The first result may share the storage of the first tensor operand."""
+    return op.has_trait(View) or (is_custom(op) and schema_of(op).is_view)
+
+
+def is_custom(op: Operation) -> bool:
+    """An op that brings its schema along."""
+    return op.name == "aten.custom"
+
+
+def schema_of(op: Operation) -> Schema:
+    """The schema of an op that has one."""
+    return cast(Any, op).schema

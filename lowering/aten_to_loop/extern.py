@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ArrayAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from minductor.dialects.aten import AtenOp
-from minductor.dialects.aten.traits import Ordered, Random
+from minductor.dialects.aten.traits import Random, is_ordered
 from minductor.dialects.attrs import IndexAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.loop.ops import ExternOp
@@ -145,6 +145,6 @@ def _effects(op: Operation) -> dict[str, Attribute]:
     out: dict[str, Attribute] = {}
     if op.has_trait(Random):
         out["random"] = UnitAttr()
-    if op.has_trait(Random) or op.has_trait(Ordered):
+    if op.has_trait(Random) or is_ordered(op):
         out["ordered"] = UnitAttr()
     return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -42,14 +42,16 @@ class Binder:
         self.symbols = symbols
         self.scalar = scalar
 
-    def bind(self, node: torch.fx.Node, schema: Schema) -> dict[str, Any]:
+    def bind(
+        self, schema: Schema, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Arguments by name, without those that the op's meaning does not depend on."""
         out: dict[str, Any] = {}
-        if len(node.args) > len(schema.args):
+        if len(args) > len(schema.args):
             raise ImportRefused(f"more arguments than the schema has: {schema.text}")
-        for arg, value in zip(schema.args, node.args, strict=False):
+        for arg, value in zip(schema.args, args, strict=False):
             self._take(arg, value, out)
-        for name, value in node.kwargs.items():
+        for name, value in kwargs.items():
             arg = schema.by_name.get(name)
             if arg is not None:
                 self._take(arg, value, out)
@@ -102,7 +104,7 @@ class Binder:
                 if value not in self.env:
                     raise ImportRefused(f"`{value.name}` has no value in aten")
                 return self.env[value]
-            case None | bool() | int() | float() | complex() | str() | Expr():
+            case None | bool() | int() | float() | complex() | str() | Expr() | SSAValue():
                 return value
             case torch.SymInt():
                 return self.symbols.size(value)

@@ -19,15 +19,17 @@ import torch
 from torch._ops import HigherOrderOperator, OpOverload
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from minductor.dialects.aten.ops import AtenOp
+from minductor.dialects.aten.schema import Schema
 from minductor.dialects.aten.special import AssertOp, ConstantOp, PyOp, ScalarOp
 from minductor.dialects.aten.verify import bound_symbols, type_symbols
 from minductor.dialects.expr import Expr
 from minductor.dialects.types import AbsentType, IntType
 from minductor.lowering.fx_to_aten.arguments import Binder, schema_of
 from minductor.lowering.fx_to_aten.errors import ImportRefused
+from minductor.lowering.fx_to_aten.higher_order import import_higher_order
 from minductor.lowering.fx_to_aten.meta import TypeTable, location, origin
 from minductor.lowering.fx_to_aten.symbols import SymbolTable
 
@@ -58,6 +60,9 @@ DROPPED = frozenset(
     }
 )
 """Checks that the ShapeEnv has turned into facts on symbols, or that hold by the types."""
+
+TOKENS = frozenset({"prims._make_token.default", "prims._sink_tokens.default"})
+"""Tokens order effects; here the order of the ops does."""
 
 RENAMED = {
     "aten._conj.default": "aten._conj_physical.default",
@@ -142,7 +147,8 @@ class GraphImporter:
         return Imported(ModuleOp([func]), self.args, self.constants, self.outputs)
 
     # -- values -----------------------------------------------------------------------------------
-    def _add(self, op: Operation, node: torch.fx.Node) -> Operation:
+    def add(self, op: Operation, node: torch.fx.Node) -> Operation:
+        """Append an op with the location of a node."""
         op.location = location(node)
         self.block.add_op(op)
         return op
@@ -196,7 +202,7 @@ class GraphImporter:
         type_ = self.types.tensor(value)
         numbers = small_content(value)
         if numbers is not None:
-            op = self._add(ConstantOp.of(numbers, type_), node)
+            op = self.add(ConstantOp.of(numbers, type_), node)
             op.results[0].name_hint = _hint(node.name)
             self.env[node] = op.results[0]
             return
@@ -214,14 +220,16 @@ class GraphImporter:
         elif isinstance(value, int | torch.SymInt) and not isinstance(value, bool):
             self._known_int(node, value)
         elif isinstance(target, OpOverload):
-            if target._opname not in DROPPED:
+            if str(target) in TOKENS:
+                self.env[node] = None
+            elif target._opname not in DROPPED:
                 self._operator(node, target)
         elif isinstance(value, float | torch.SymFloat):
             self._python(node)
         elif isinstance(value, bool | torch.SymBool):
             self.env[node] = value
         elif isinstance(target, HigherOrderOperator):
-            raise ImportRefused(f"the higher-order op `{target.name()}` has no aten form yet")
+            import_higher_order(self, node, target.name())
         else:
             raise ImportRefused(f"the function `{getattr(target, '__name__', target)}`")
 
@@ -245,7 +253,7 @@ class GraphImporter:
         assert isinstance(index, int)
         picked: Any = items[index]
         self.env[node] = picked
-        if isinstance(picked, SSAValue):
+        if isinstance(picked, OpResult):
             picked.name_hint = _hint(node.name)
 
     def _assert(self, node: torch.fx.Node) -> None:
@@ -260,7 +268,7 @@ class GraphImporter:
             raise ImportRefused(f"an assertion on sizes, `{expr}`, that is not an inequality")
         for e in forms:
             if (e.as_int or 0) < 0 or e.as_int is None:
-                self._add(AssertOp.of(e, message), node)
+                self.add(AssertOp.of(e, message), node)
 
     def _python(self, node: torch.fx.Node) -> None:
         function = PYTHON.get(node.target) or _math_name(node.target)
@@ -270,28 +278,34 @@ class GraphImporter:
         for arg in node.args:
             value = self.binder.value(arg)
             operands.append(value if isinstance(value, SSAValue) else self.scalar(value))
-        op = self._add(PyOp.of(function, operands), node)
+        op = self.add(PyOp.of(function, operands), node)
         op.results[0].name_hint = _hint(node.name)
         self.env[node] = op.results[0]
 
     def _operator(self, node: torch.fx.Node, target: OpOverload) -> Operation:
         renamed = RENAMED.get(str(target))
         schema, custom = schema_of(str(target) if renamed is None else renamed, target)
-        args = self.binder.bind(node, schema)
-        value = node.meta.get("val")
+        args = self.binder.bind(schema, node.args, node.kwargs)
+        op = self.emit(node, schema, custom, args, node.meta.get("val"))
+        picked = [_env_value(r) for r in op.results]
+        many = isinstance(node.meta.get("val"), list | tuple)
+        self.env[node] = picked if many else picked[0] if picked else None
+        return op
+
+    def emit(
+        self, node: torch.fx.Node, schema: Schema, custom: bool, args: dict[str, Any], value: Any
+    ) -> Operation:
+        """The op of a schema whose results have the types of the fake `value`."""
         values: Sequence[Any] = value if isinstance(value, list | tuple) else [value]
         if not schema.returns:
             values = []
         types = [self.types.of(v) for v in values]
         text = origin(node, schema.packet)
         op = AtenOp.make(schema.overload, args, types, text, schema.text if custom else None)
-        self._add(op, node)
+        self.add(op, node)
         results = list(op.results)
         for i, result in enumerate(results):
             result.name_hint = _hint(node.name if len(results) == 1 else f"{node.name}_{i}")
-        picked = [_env_value(r) for r in results]
-        many = isinstance(value, list | tuple)
-        self.env[node] = picked if many else picked[0] if picked else None
         return op
 
     def _output(self, node: torch.fx.Node) -> None:

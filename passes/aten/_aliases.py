@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from minductor.dialects.aten import AtenOp, ConstantOp, Mutates, View
+from minductor.dialects.aten import AtenOp, ConstantOp, is_mutating, is_view
 
 
 def root(value: SSAValue) -> SSAValue:
@@ -20,7 +20,7 @@ def root(value: SSAValue) -> SSAValue:
         owner = value.owner
         if not isinstance(owner, AtenOp) or not owner.operands:
             return value
-        if not (owner.has_trait(View) or owner.has_trait(Mutates)):
+        if not (is_view(owner) or is_mutating(owner)):
             return value
         value = owner.operands[0]
 
@@ -32,7 +32,7 @@ class Aliases:
         self.escapes: set[SSAValue] = set()
         self.writes: dict[SSAValue, Operation] = {}
         for op in block.ops:
-            if isinstance(op, AtenOp) and op.has_trait(Mutates):
+            if isinstance(op, AtenOp) and is_mutating(op):
                 for value in written(op):
                     self.writes.setdefault(root(value), op)
             elif op.name == "func.return":
@@ -56,6 +56,17 @@ class Aliases:
         if first is not None and any(not use.is_before_in_block(first) for use in readers(y)):
             return "it is read after the original is overwritten"
         return None
+
+    def read_later(self, old: Operation, new: Operation) -> bool:
+        """`new`, in the place of `old`, would read a storage that is written before that place."""
+        if not self.writes:
+            return False
+        known = {root(v) for v in old.operands}
+        for base in {root(v) for v in new.operands} - known:
+            first = self.writes.get(base)
+            if first is not None and not old.is_before_in_block(first):
+                return True
+        return False
 
     def replaced(self, old: SSAValue, new: SSAValue) -> None:
         """Keep the escapes right when `new` takes the place of `old`."""
@@ -82,5 +93,5 @@ def readers(value: SSAValue) -> Iterator[Operation]:
         for use in stack.pop().uses:
             op = use.operation
             yield op
-            if isinstance(op, AtenOp) and op.has_trait(View) and use.index == 0:
+            if isinstance(op, AtenOp) and is_view(op) and use.index == 0:
                 stack.extend(op.results)

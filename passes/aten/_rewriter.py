@@ -95,8 +95,8 @@ class Rewriter:
                 if self._same(op, outcome.value):
                     return None
             elif isinstance(outcome, Operation):
-                self._insert(op, outcome)
-                return outcome
+                if self._insert(op, outcome):
+                    return outcome
             elif self._view(op, outcome):
                 return None
         return None
@@ -127,8 +127,12 @@ class Rewriter:
             subject = f"{op.overload} %{name}" if name else op.overload
             self.sink.refused(self.pass_name, subject, reason)
 
-    def _insert(self, old: AtenOp, new: Operation) -> None:
-        """`new` in the place of `old`, with its location, its origin and its operands' order."""
+    def _insert(self, old: AtenOp, new: Operation) -> bool:
+        """`new` in the place of `old`, with its location and its origin."""
+        if self.aliases.read_later(old, new):
+            self._refuse(old, "it would read an operand after that is overwritten")
+            new.erase()
+            return False
         new.location = old.location
         if ORIGIN in old.attributes:
             new.attributes.setdefault(ORIGIN, old.attributes[ORIGIN])
@@ -136,6 +140,7 @@ class Rewriter:
             new.attributes.setdefault(ORIGIN, origin_attr(old))
         self.block.insert_op_before(new, old)
         self.replace(old, new.results)
+        return True
 
     def replace(self, old: Operation, values: Sequence[SSAValue]) -> None:
         """Use `values` for the results of `old`, and erase it."""

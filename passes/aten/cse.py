@@ -23,7 +23,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from minductor.dialects.aten import AtenOp, Commutative, Mutates, View, is_pure
+from minductor.dialects.aten import AtenOp, Commutative, View, is_mutating, is_pure
 from minductor.passes.aten._aliases import root, written
 from minductor.passes.aten._rewriter import Rewriter, functions, fuse_locations
 from minductor.passes.base import MiniPass
@@ -46,7 +46,7 @@ def _merge_block(block: Block, rewriter: Rewriter) -> None:
     seen: dict[Any, Operation] = {}
     versions: dict[SSAValue, int] = {}
     for op in list(block.ops):
-        if isinstance(op, AtenOp) and op.has_trait(Mutates):
+        if isinstance(op, AtenOp) and is_mutating(op):
             for value in written(op):
                 base = root(value)
                 versions[base] = versions.get(base, 0) + 1

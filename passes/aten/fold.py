@@ -11,8 +11,8 @@
       %e = aten.scalar 0.75
 
 A cast to the dtype that the operand has is a copy in PyTorch: it goes only where its storage cannot
-be told from the operand's. A cast of `full` makes the `full` in the other dtype, where its number is
-a small whole one. Views that show the whole of their operand belong to `aten-views`.
+be told from the operand's. A cast of `full` makes the `full` in the other dtype if its number is a
+small whole one. Views that show the whole of their operand belong to `aten-views`.
 """
 
 from __future__ import annotations

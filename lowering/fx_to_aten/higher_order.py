@@ -1,0 +1,154 @@
+"""Higher-order ops that wrap one operator: effects in order, and writes made functional.
+
+    %1 = with_effects(%token, aten._linalg_check_errors.default, %info, "linalg.cholesky")
+      -->
+    aten._linalg_check_errors.default(%info, api_name = "linalg.cholesky", ..) {ordered}
+
+    %1 = auto_functionalized_v2(mylib.inc.default, k = 1, _x_base_index = 0, _all_bases = [%y])
+      -->
+    %c = aten.clone.default(%y)
+    aten.custom "mylib::inc(Tensor(a!) x, int k=1) -> ()"(%c)        later reads of %1 read %c
+
+Control flow with sub-graphs (`cond`, `while_loop`, `scan`) and saved random states are refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch._ops import OpOverload
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import SSAValue
+
+from minductor.dialects.aten.ops import AtenOp
+from minductor.dialects.aten.schema import Arg, Schema
+from minductor.dialects.types import IntType
+from minductor.lowering.fx_to_aten.arguments import schema_of
+from minductor.lowering.fx_to_aten.errors import ImportRefused
+
+if TYPE_CHECKING:
+    from minductor.lowering.fx_to_aten.graph import GraphImporter
+
+
+def import_higher_order(importer: GraphImporter, node: torch.fx.Node, name: str) -> None:
+    """Import the node, or refuse it with a reason."""
+    handler = HANDLERS.get(name)
+    if handler is None:
+        raise ImportRefused(f"the higher-order op `{name}` has no aten form")
+    handler(importer, node)
+
+
+def with_effects(importer: GraphImporter, node: torch.fx.Node) -> None:
+    """The operator itself, marked as ordered; the token passes through."""
+    token, target, *args = node.args
+    if not isinstance(target, OpOverload):
+        raise ImportRefused(f"effects of `{target}`, which is not an operator")
+    schema, custom = schema_of(str(target), target)
+    bound = importer.binder.bind(schema, args, node.kwargs)
+    value = node.meta.get("val")
+    results: Any = list(value[1:]) if isinstance(value, list | tuple) else []
+    op = importer.emit(node, schema, custom, bound, results)
+    op.attributes["ordered"] = UnitAttr()
+    passed = importer.binder.value(token)
+    importer.env[node] = [passed, *map(plain, op.results)]
+
+
+def auto_functionalized(importer: GraphImporter, node: torch.fx.Node) -> None:
+    """Version 1: each written argument is copied, the op writes into the copy."""
+    target, schema, custom = _target(node)
+    given: dict[str, Any] = dict(node.kwargs)
+    written = [a.name for a in schema.args if a.written]
+    copies: list[Any] = []
+    for name in written:
+        value = importer.binder.value(given[name])
+        given[name] = None if value is None else _clone(importer, node, value)
+        copies.append(given[name])
+    _call(importer, node, target, (schema, custom), given, copies)
+
+
+def auto_functionalized_v2(importer: GraphImporter, node: torch.fx.Node) -> None:
+    """Version 2: the bases are copied, the op writes into views of the copies."""
+    target, schema, custom = _target(node)
+    given: dict[str, Any] = dict(node.kwargs)
+    listed: Any = given.pop("_all_bases", ())
+    bases = [_clone(importer, node, importer.binder.value(b)) for b in listed]
+    given.pop("_only_clone_these_bases", None)
+    for arg in schema.args:
+        if arg.written:
+            given[arg.name] = _written_argument(importer, node, given, arg, bases)
+    _call(importer, node, target, (schema, custom), given, bases)
+
+
+def _target(node: torch.fx.Node) -> tuple[OpOverload, Schema, bool]:
+    target = node.args[0]
+    if not isinstance(target, OpOverload):
+        raise ImportRefused(f"functionalized `{target}`, which is not an operator")
+    return target, *schema_of(str(target), target)
+
+
+def _call(
+    importer: GraphImporter,
+    node: torch.fx.Node,
+    target: OpOverload,
+    schema: tuple[Schema, bool],
+    given: dict[str, Any],
+    copies: list[Any],
+) -> None:
+    value: Any = node.meta.get("val")
+    count = len(target._schema.returns)
+    bound = importer.binder.bind(schema[0], (), given)
+    op = importer.emit(node, *schema, bound, list(value[:count]) if count else [])
+    outs = [plain(r) for r in op.results] if count else [None]
+    importer.env[node] = [*outs, *copies]
+
+
+def _written_argument(
+    importer: GraphImporter, node: torch.fx.Node, given: dict[str, Any], arg: Arg, bases: list[Any]
+) -> Any:
+    """The view of a base's copy that stands for a written argument; takes its keys out."""
+    if not arg.is_list:
+        return _view(importer, node, given, f"_{arg.name}", bases)
+    length = given.pop(f"_{arg.name}_length")
+    if length is None:
+        return None
+    return [_view(importer, node, given, f"_{arg.name}_{i}", bases) for i in range(length)]
+
+
+def _view(
+    importer: GraphImporter,
+    node: torch.fx.Node,
+    given: dict[str, Any],
+    prefix: str,
+    bases: list[Any],
+) -> Any:
+    index = given.pop(f"{prefix}_base_index")
+    if index is None:
+        return None
+    base = bases[index]
+    given.pop(f"{prefix}_alias", None)
+    for parts in (("_size", "_stride", "_storage_offset"), ("_slice_dim", "_slice_start")):
+        if any(f"{prefix}{part}" in given for part in parts):
+            raise ImportRefused("an operator that writes into a part of a tensor")
+    return base
+
+
+def _clone(importer: GraphImporter, node: torch.fx.Node, value: Any) -> SSAValue:
+    if not isinstance(value, SSAValue):
+        raise ImportRefused("an operator writes into something that is not a tensor")
+    op = AtenOp.make("clone.default", {"self": value}, [value.type])
+    importer.add(op, node)
+    return op.results[0]
+
+
+def plain(value: SSAValue) -> Any:
+    """The expression of an integer result, else the value."""
+    return value.type.data if isinstance(value.type, IntType) else value
+
+
+HANDLERS = {
+    "with_effects": with_effects,
+    "auto_functionalized": auto_functionalized,
+    "auto_functionalized_v2": auto_functionalized_v2,
+}
+"""Higher-order op -> how it is imported."""
