@@ -6,6 +6,7 @@ consecutive elements; everything else goes lane by lane, in order.
 
 from __future__ import annotations
 
+import re
 from typing import cast
 
 from xdsl.ir import SSAValue
@@ -51,7 +52,7 @@ def _plus(base: str, offset: str) -> str:
 
 
 def _is_atomic(text: str) -> bool:
-    return text.replace("_", "a").isalnum()
+    return re.fullmatch(r"\w+(\([^()]*\))?", text) is not None
 
 
 def _lane_address(scope: Scope, e: Expr, operands: list[SSAValue]) -> str:
@@ -181,7 +182,7 @@ def owner_test(scope: Scope, op: k.StoreOp, span: str) -> str:
 def _owned_lanes(scope: Scope, op: k.StoreOp, combine: str, span: str) -> None:
     """Rows differ between lanes: each lane asks for itself."""
     at = scope.lane_index_text(op.index.data[0], op.index_operands)
-    test = f"const i64 a = {at}; return a >= {span}.lo && a < {span}.hi;"
+    test = f"const i64 place = {at}; return place >= {span}.lo && place < {span}.hi;"
     mine = f"m_mask(by_index<i32>(L, [&](int i) HOT {{ {test} }}))"
     condition, _ = _condition(scope, op.mask)
     mask = mine if condition is None else f"m_and({mine}, as_mask(L, {condition}))"

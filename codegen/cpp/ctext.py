@@ -19,7 +19,7 @@ _KEYWORDS = frozenset(
     "else enum explicit export extern false float for friend goto if inline int long mutable "
     "namespace new not operator or private protected public register return short signed sizeof "
     "static struct switch template this throw true try typedef typename union unsigned using "
-    "virtual void volatile while xor L fault tid nt main asm linux unix".split()
+    "virtual void volatile while xor L fault tid nt main linux unix i w old place".split()
 )
 
 

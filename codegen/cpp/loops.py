@@ -86,7 +86,8 @@ def tile(scope: Scope, op: k.TileOp) -> None:
         raise unprintable(op, "a tile inside a vector loop; give one of them `lanes 1`")
     words, block, var = words_of(op), op.body.block, op.var.data
     extent = op.extent.data
-    marks = Variance(ex.dim_atom(var), scope.varying, scope.lane_locals)
+    lane = (ex.dim_atom(var), words.lanes)
+    marks = Variance(lane, scope.index.ranges, scope.varying, scope.lane_locals)
     marks.block(block)
     full = extent.as_int == words.lanes
     with scope.out.block("{"), ranged(scope, var, extent):
@@ -195,7 +196,7 @@ def _if_lanes(scope: Scope, op: sc.IfOp) -> None:
     """Both sides run predicated: their loads touch memory only in lanes that take that side."""
     outer, own = scope.predicate, scope.text(op.cond)
     both = lambda test: test if outer is None else f"m_and({outer}, {test})"  # noqa: E731
-    conditions = [scope.names.new("take"), scope.names.new("skip")]
+    conditions = [scope.names.new("taken"), scope.names.new("skipped")]
     scope.out.line(f"const auto {conditions[0]} = {both(own)};")
     scope.out.line(f"const auto {conditions[1]} = {both(f'm_not({own})')};")
     for predicate, side in zip(conditions, (op.then.block, op.orelse.block), strict=True):

@@ -38,14 +38,14 @@ def lane_of(scope: Scope, op: Any, blocks: list[Block]) -> Lane | None:
     var = op.var.data
     atom = ex.dim_atom(var)
     varying, locals_ = set(scope.varying), set(scope.lane_locals)
-    marks = Variance(atom, varying, locals_)
+    width = words.lanes * (words.unroll if is_nested(blocks) else 1)
+    marks = Variance((atom, width), scope.index.ranges, varying, locals_)
     for block in blocks:
         marks.block(block)
     if any(no_vector_form(block, atom, varying) for block in blocks):
         return None
     scope.varying, scope.lane_locals = varying, locals_
-    wide = words.unroll if is_nested(blocks) else 1
-    return Lane(var, words.lanes * wide)
+    return Lane(var, width)
 
 
 def is_nested(blocks: list[Block]) -> bool:

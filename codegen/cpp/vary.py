@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from minductor.codegen.cpp.index import lane_step
 from minductor.dialects.attrs import ExprAttr, IndexAttr
 from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.scalar import ops as sc
 
@@ -40,8 +42,15 @@ def yielded(block: Block) -> list[SSAValue]:
 class Variance:
     """Marks in `varying` every value of a loop body that differs between lanes of `lane`."""
 
-    def __init__(self, lane: Atom, varying: set[SSAValue], locals_: set[SSAValue]):
-        self.lane = lane
+    def __init__(
+        self,
+        lane: tuple[Atom, int],
+        ranges: Ranges,
+        varying: set[SSAValue],
+        locals_: set[SSAValue],
+    ):
+        self.lane, self.width = lane
+        self.ranges = ranges
         self.varying = varying
         self.locals = locals_
 
@@ -73,7 +82,13 @@ class Variance:
     def _own(self, op: Operation) -> bool:
         if any(v in self.varying or v in self.locals for v in op.operands):
             return True
-        return any(self.lane in e.vars("d") for e in op_exprs(op))
+        return any(self._moves(e) for e in op_exprs(op))
+
+    def _moves(self, e: Expr) -> bool:
+        if self.lane not in e.vars("d"):
+            return False
+        step = lane_step(e, self.lane, self.width, self.ranges)
+        return step is None or step.as_int != 0
 
     def _by_kind(
         self, kinds: list[str], args: Sequence[SSAValue], results: Sequence[SSAValue]

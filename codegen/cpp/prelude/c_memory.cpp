@@ -5,15 +5,20 @@
 typedef char b64_ __attribute__((vector_size(64)));
 typedef char b32_ __attribute__((vector_size(32)));
 typedef char b16_ __attribute__((vector_size(16)));
+#if defined(__clang__)
+#define BYTES(n, p) ((b##n##_ *)(p))
+#else
+#define BYTES(n, p) ((char *)(p))
+#endif
 template<class V> INL V load_bytes(const void *p, u64 m) {
-  if constexpr (sizeof(V) == 64) return (V)__builtin_ia32_loaddquqi512_mask((const char *)p, b64_{}, m);
-  else if constexpr (sizeof(V) == 32) return (V)__builtin_ia32_loaddquqi256_mask((const char *)p, b32_{}, (u32)m);
-  else return (V)__builtin_ia32_loaddquqi128_mask((const char *)p, b16_{}, (u16)m);
+  if constexpr (sizeof(V) == 64) return (V)__builtin_ia32_loaddquqi512_mask(BYTES(64, p), b64_{}, m);
+  else if constexpr (sizeof(V) == 32) return (V)__builtin_ia32_loaddquqi256_mask(BYTES(32, p), b32_{}, (u32)m);
+  else return (V)__builtin_ia32_loaddquqi128_mask(BYTES(16, p), b16_{}, (u16)m);
 }
 template<class V> INL void store_bytes(void *p, V x, u64 m) {
-  if constexpr (sizeof(V) == 64) __builtin_ia32_storedquqi512_mask((char *)p, (b64_)x, m);
-  else if constexpr (sizeof(V) == 32) __builtin_ia32_storedquqi256_mask((char *)p, (b32_)x, (u32)m);
-  else __builtin_ia32_storedquqi128_mask((char *)p, (b16_)x, (u16)m);
+  if constexpr (sizeof(V) == 64) __builtin_ia32_storedquqi512_mask(BYTES(64, p), (b64_)x, m);
+  else if constexpr (sizeof(V) == 32) __builtin_ia32_storedquqi256_mask(BYTES(32, p), (b32_)x, (u32)m);
+  else __builtin_ia32_storedquqi128_mask(BYTES(16, p), (b16_)x, (u16)m);
 }
 #else
 #define MASKED_BYTES 0
@@ -68,15 +73,23 @@ template<class T, int N> INL void st(Part<N> L, T *p, vec<T, N> x) { st_some<vec
 // Store past the caches when the address is aligned to the register, else an ordinary one.
 template<class V> INL void st_stream(el<V> *p, V x) {
   if constexpr (is_pair<V>) { st_stream(p, x.a); st_stream(p + width<V> / 2, x.b); }
+  else if constexpr (sizeof(V) >= 16) {
+    typedef i64 W __attribute__((vector_size(sizeof(V))));
+    if ((u64)p % sizeof(V) != 0) st_all(p, x);
+#if defined(__clang__)
+    else __builtin_nontemporal_store((W)x, (W *)p);
+#elif defined(__SSE2__)
 #if defined(__AVX512F__)
-  else if constexpr (sizeof(V) == 64) { typedef i64 W __attribute__((vector_size(64))); if (((u64)p & 63) == 0) __builtin_ia32_movntdq512((W *)p, (W)x); else st_all(p, x); }
+    else if constexpr (sizeof(V) == 64) __builtin_ia32_movntdq512((W *)p, (W)x);
 #endif
 #if defined(__AVX__)
-  else if constexpr (sizeof(V) == 32) { typedef i64 W __attribute__((vector_size(32))); if (((u64)p & 31) == 0) __builtin_ia32_movntdq256((W *)p, (W)x); else st_all(p, x); }
+    else if constexpr (sizeof(V) == 32) __builtin_ia32_movntdq256((W *)p, (W)x);
 #endif
-#if defined(__SSE2__)
-  else if constexpr (sizeof(V) == 16) { typedef i64 W __attribute__((vector_size(16))); if (((u64)p & 15) == 0) __builtin_ia32_movntdq((W *)p, (W)x); else st_all(p, x); }
+    else __builtin_ia32_movntdq((W *)p, (W)x);
+#else
+    else st_all(p, x);
 #endif
+  }
   else st_all(p, x);
 }
 template<class T, int N> INL void st_nt(Full<N>, T *p, vec<T, N> x) { st_stream<vec<T, N>>(p, x); }

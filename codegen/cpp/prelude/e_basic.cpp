@@ -1,11 +1,16 @@
 //@ m_mad
 // a * b + c, fused where the machine can; never relied on to be exact.
+#ifndef __has_builtin
+#define __has_builtin(x) 0
+#endif
 template<class F> INL F m_mad(F a, F b, F c) {
   if constexpr (is_pair<F>) return F{m_mad(a.a, b.a, c.a), m_mad(a.b, b.b, c.b)};
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   else if constexpr (same<F, f32>) return __builtin_fmaf(a, b, c);
   else if constexpr (same<F, f64>) return __builtin_fma(a, b, c);
-#endif
+#if __has_builtin(__builtin_elementwise_fma)
+  else return __builtin_elementwise_fma(a, b, c);
+#else
 #if defined(__AVX512F__)
   else if constexpr (same<F, vec<f32, 16>>) return __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4);
   else if constexpr (same<F, vec<f64, 8>>) return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4);
@@ -17,6 +22,10 @@ template<class F> INL F m_mad(F a, F b, F c) {
   else if constexpr (same<F, vec<f64, 2>>) return __builtin_ia32_vfmaddpd(a, b, c);
 #endif
   else return a * b + c;
+#endif
+#else
+  else return a * b + c;
+#endif
 }
 //@ poly
 // c0 + c1 x + c2 x^2 + ... (Horner).
@@ -27,6 +36,7 @@ template<class F> INL F m_sqrt(F x) {
   if constexpr (is_pair<F>) return F{m_sqrt(x.a), m_sqrt(x.b)};
   else if constexpr (same<F, f32>) return __builtin_sqrtf(x);
   else if constexpr (same<F, f64>) return __builtin_sqrt(x);
+#if !defined(__clang__)
 #if defined(__AVX512F__)
   else if constexpr (same<F, vec<f32, 16>>) return __builtin_ia32_sqrtps512_mask(x, x, -1, 4);
   else if constexpr (same<F, vec<f64, 8>>) return __builtin_ia32_sqrtpd512_mask(x, x, -1, 4);
@@ -38,6 +48,7 @@ template<class F> INL F m_sqrt(F x) {
 #if defined(__SSE2__)
   else if constexpr (same<F, vec<f32, 4>>) return __builtin_ia32_sqrtps(x);
   else if constexpr (same<F, vec<f64, 2>>) return __builtin_ia32_sqrtpd(x);
+#endif
 #endif
   else { F r; for (int i = 0; i < width<F>; ++i) r[i] = m_sqrt((el<F>)x[i]); return r; }
 }
