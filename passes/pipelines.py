@@ -36,10 +36,20 @@ KERNEL_CPU: tuple[str, ...] = (
 )
 """fused `loop` to scheduled `kernel`, for the C++ emitter."""
 
-KERNEL_CUDA: tuple[str, ...] = ()
+KERNEL_CUDA: tuple[str, ...] = (
+    "loop-to-kernel{target=triton}",
+    "kernel-predicate",
+    "kernel-atomics",
+    "kernel-split",
+    "kernel-persist",
+    "kernel-blocks",
+    "kernel-index-width",
+    "kernel-memory",
+    "verify-stage{stage=kernel}",
+)
 """fused `loop` to scheduled `kernel`, for the Triton emitter."""
 
-RETARGET: tuple[str, ...] = ()
+RETARGET: tuple[str, ...] = ("retarget{device=cuda}",)
 """A CPU module becomes a CUDA one; a module that is on CUDA already is left alone."""
 
 PIPELINES: dict[str, tuple[str, ...]] = {

@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 
 PASSES: dict[str, str] = {
     # aten
+    "retarget": "minductor.passes.aten.retarget:RetargetPass",
     "aten-fold": "minductor.passes.aten.fold:AtenFoldPass",
     "aten-algebra": "minductor.passes.aten.algebra:AtenAlgebraPass",
     "aten-views": "minductor.passes.aten.views:AtenViewsPass",
@@ -30,6 +31,11 @@ PASSES: dict[str, str] = {
     "kernel-predicate": "minductor.passes.kernel.predicate:KernelPredicatePass",
     "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",
     "kernel-threads": "minductor.passes.kernel.threads:KernelThreadsPass",
+    "kernel-atomics": "minductor.passes.kernel.atomics:KernelAtomicsPass",
+    "kernel-split": "minductor.passes.kernel.split:KernelSplitPass",
+    "kernel-persist": "minductor.passes.kernel.persist:KernelPersistPass",
+    "kernel-blocks": "minductor.passes.kernel.blocks:KernelBlocksPass",
+    "kernel-index-width": "minductor.passes.kernel.index_width:KernelIndexWidthPass",
     "kernel-memory": "minductor.passes.kernel.memory:KernelMemoryPass",
     "kernel-pool": "minductor.passes.kernel.pool:KernelPoolPass",
     # any level
