@@ -21,7 +21,7 @@ from minductor.lowering.aten_to_loop import view_maps as maps
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 from minductor.lowering.aten_to_loop.registry import lower
-from minductor.lowering.aten_to_loop.slice_scatter import guarded
+from minductor.lowering.aten_to_loop.slice_scatter import guarded, within_all
 from minductor.lowering.aten_to_loop.support import as_dtype
 
 
@@ -39,8 +39,8 @@ def constant_pad(call: Call) -> list[Result]:
     x, pad = call.ref("self"), call.exprs("pad")
     before = padding_before(x, pad)
     b = call.nest()
-    inside = [b.within(d, p, p + n) for d, p, n in zip(b.dims, before, x.sizes, strict=True)]
-    conditions = [c for c in inside if b.known(c) is not True]
+    tests = [(d, p, p + n) for d, p, n in zip(b.dims, before, x.sizes, strict=True)]
+    conditions = within_all(b, tests)
     dtype = call.type.dtype
     index = [d - start for d, start in zip(b.dims, before, strict=True)]
     value = 0 if not call.has("value") else call.operand("value")

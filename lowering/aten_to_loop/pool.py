@@ -30,7 +30,7 @@ from minductor.lowering.aten_to_loop.promote import is_float, opmath
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 from minductor.lowering.aten_to_loop.registry import Declined, lower
 from minductor.lowering.aten_to_loop.scatter import identity_of
-from minductor.lowering.aten_to_loop.slice_scatter import guarded
+from minductor.lowering.aten_to_loop.slice_scatter import guarded, within_all
 
 WRITTEN_OUT = 36
 """Elements of a window that is written out in the body."""
@@ -67,8 +67,7 @@ class Window:
 
     def inside(self, b: NestBuilder, position: Sequence[Expr]) -> list[SSAValue]:
         """The conditions under which a position is not in the padding; known ones left out."""
-        tests = [b.within(e, 0, n) for e, n in zip(position, self.sizes, strict=True)]
-        return [t for t in tests if b.known(t) is not True]
+        return within_all(b, [(e, 0, n) for e, n in zip(position, self.sizes, strict=True)])
 
     def offsets(self) -> list[tuple[int, ...]]:
         """All elements of a window, in order."""
@@ -112,12 +111,16 @@ def max_pool(call: Call) -> list[Result]:
     b = call.nest()
     head, point = b.dims[: -w.n], b.dims[-w.n :]
     strides = contiguous_strides(w.sizes)
-    best = b.const(identity_of("max", x.dtype), opmath(x.dtype))
+    none = identity_of("max", x.dtype)
+    best = b.const(none, opmath(x.dtype))
     first = [_first_inside(e, d) for e, d in zip(w.start(point), w.dilation, strict=True)]
     place = b.index(flatten_index(first, strides))
-    for offset in w.offsets():
+    for number, offset in enumerate(w.offsets()):
         at = w.at(point, offset)
-        value = read_or(b, w, x, [*head, *at], identity_of("max", x.dtype))
+        value = read_or(b, w, x, [*head, *at], none)
+        if not number and not w.inside(b, at):
+            best = value
+            continue
         better = b.op("gt", value, best)
         if is_float(x.dtype):
             better = b.op("or", better, b.op("isnan", value))
@@ -247,9 +250,8 @@ def windows_over(b: NestBuilder, w: Window, outputs: Sequence[Expr], add: Contri
 
     def candidate(back: Sequence[ExprLike]) -> SSAValue:
         at = [b.ranges.simplify(e - o) for e, o in zip(last, back, strict=True)]
-        tests = [b.within(e, 0, n) for e, n in zip(at, outputs, strict=True)]
-        tests = [t for t in tests if b.known(t) is not True]
-        return guarded(b, tests, lambda: add(at), lambda: _zero(b))
+        tests = [(e, 0, n) for e, n in zip(at, outputs, strict=True)]
+        return guarded(b, within_all(b, tests), lambda: add(at), lambda: _zero(b))
 
     if b.rdims:
         return b.reduce(

@@ -31,7 +31,7 @@ from minductor.lowering.aten_to_loop.pool import (
 from minductor.lowering.aten_to_loop.promote import is_float, opmath
 from minductor.lowering.aten_to_loop.refs import Result
 from minductor.lowering.aten_to_loop.registry import Declined, lower
-from minductor.lowering.aten_to_loop.slice_scatter import guarded
+from minductor.lowering.aten_to_loop.slice_scatter import guarded, within_all
 
 
 @lower("max_pool2d_with_indices_backward.default", "max_pool3d_with_indices_backward.default")
@@ -70,9 +70,8 @@ def avg_pool_backward(call: Call) -> list[Result]:
             return b.op("div", value, divisor(call, b, w, at, dtype))
 
         place = [e - s for e, s in zip(b.dims[-n:], w.start(at), strict=True)]
-        tests = [b.within(e, 0, k) for e, k in zip(place, w.kernel, strict=True)]
-        tests = [t for t in tests if b.known(t) is not True]
-        return guarded(b, tests, share, lambda: b.const(0, dtype))
+        tests = [(e, 0, k) for e, k in zip(place, w.kernel, strict=True)]
+        return guarded(b, within_all(b, tests), share, lambda: b.const(0, dtype))
 
     b.store(windows_over(b, w, grad.sizes[-n:], add))
     return call.done(b)

@@ -14,13 +14,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from minductor.dialects import expr as ex
 from minductor.dialects.aten import AtenOp
-from minductor.dialects.expr import Expr
+from minductor.dialects.expr import Expr, ExprLike
 from minductor.dialects.types import TensorType
 from minductor.lowering.aten_to_loop import view_maps as maps
 from minductor.lowering.aten_to_loop.call import Call
@@ -108,6 +108,18 @@ def guarded(
     return b.if_(conditions[0], lambda: guarded(b, conditions[1:], then, orelse), orelse)
 
 
+def within_all(
+    b: NestBuilder, tests: Iterable[tuple[ExprLike, ExprLike, ExprLike]]
+) -> list[SSAValue]:
+    """lo <= e < hi for each (e, lo, hi); what the ranges prove is left out."""
+    out: list[SSAValue] = []
+    for e, lo, hi in tests:
+        low, at, high = (b.ranges.simplify(Expr.of(x)) for x in (lo, e, hi))
+        if not (b.ranges.le(low, at) and b.ranges.lt(at, high)):
+            out.append(b.within(at, low, high))
+    return out
+
+
 @lower("slice_scatter.default")
 def slice_scatter(call: Call) -> list[Result]:
     """`src` in the place of a slice."""
@@ -119,9 +131,8 @@ def slice_scatter(call: Call) -> list[Result]:
 
     def inverse(b: NestBuilder) -> tuple[list[SSAValue], list[Expr]]:
         place = b.dims[dim] - start
-        conditions = [b.within(b.dims[dim], start, start + step * (count - 1) + 1)]
-        if step is not ex.ONE:
-            conditions.append(b.within(ex.mod(place, step), 0, 1))
+        tests = [(b.dims[dim], start, start + step * (count - 1) + 1), (ex.mod(place, step), 0, 1)]
+        conditions = within_all(b, tests)
         index = list(b.dims)
         index[dim] = ex.floordiv(place, step)
         return conditions, index
@@ -138,8 +149,8 @@ def select_scatter(call: Call) -> list[Result]:
     at = maps.wrap_position(call.expr("index"), x.sizes[dim], call.fn.ranges)
 
     def inverse(b: NestBuilder) -> tuple[list[SSAValue], list[Expr]]:
-        inside = b.within(b.dims[dim], at, at + 1)
-        return [inside], [e for k, e in enumerate(b.dims) if k != dim]
+        inside = within_all(b, [(b.dims[dim], at, at + 1)])
+        return inside, [e for k, e in enumerate(b.dims) if k != dim]
 
     return replace_part(call, x, source, inverse, maps.select_index(x.rank, dim, at))
 
@@ -152,9 +163,9 @@ def diagonal_scatter(call: Call) -> list[Result]:
     one, two = call.dim("dim1", x.rank), call.dim("dim2", x.rank)
 
     def inverse(b: NestBuilder) -> tuple[list[SSAValue], list[Expr]]:
-        inside = b.within(b.dims[two] - b.dims[one] - offset, 0, 1)
+        inside = within_all(b, [(b.dims[two] - b.dims[one] - offset, 0, 1)])
         others = [e for k, e in enumerate(b.dims) if k not in (one, two)]
-        return [inside], [*others, b.dims[one] - max(0, -offset)]
+        return inside, [*others, b.dims[one] - max(0, -offset)]
 
     forward = maps.diagonal_index(x.rank, offset, one, two)
     return replace_part(call, x, source, inverse, forward)
@@ -185,9 +196,15 @@ def diag_embed(call: Call) -> list[Result]:
     b = call.nest()
     others = [e for k, e in enumerate(b.dims) if k not in (one, two)]
     place = b.dims[one] - max(0, -offset)
-    inside = [b.within(b.dims[two] - b.dims[one] - offset, 0, 1), b.within(place, 0, x.sizes[-1])]
-    zero = b.const(0, call.type.dtype)
-    b.store(guarded(b, inside, lambda: b.load(x, [*others, place]), lambda: zero))
+    tests = [(b.dims[two] - b.dims[one] - offset, 0, 1), (place, 0, x.sizes[-1])]
+    b.store(
+        guarded(
+            b,
+            within_all(b, tests),
+            lambda: b.load(x, [*others, place]),
+            lambda: b.const(0, call.type.dtype),
+        )
+    )
     return call.done(b)
 
 
@@ -199,9 +216,15 @@ def triangle(call: Call) -> list[Result]:
     row, column = b.dims[-2], b.dims[-1]
     rows, columns = x.sizes[-2], x.sizes[-1]
     if call.overload.startswith("tril"):
-        kept = b.within(row - column + k, 0, ex.emax(rows + k, 0))
+        kept = (row - column + k, 0, ex.emax(rows + k, 0))
     else:
-        kept = b.within(column - row - k, 0, ex.emax(columns - k, 0))
-    zero = b.const(0, call.type.dtype)
-    b.store(b.if_(kept, lambda: b.load(x, b.dims), lambda: zero))
+        kept = (column - row - k, 0, ex.emax(columns - k, 0))
+    b.store(
+        guarded(
+            b,
+            within_all(b, [kept]),
+            lambda: b.load(x, b.dims),
+            lambda: b.const(0, call.type.dtype),
+        )
+    )
     return call.done(b)
