@@ -24,10 +24,10 @@ from minductor.runtime import checks, externs, random
 from minductor.runtime.artifact import LIBRARY, Artifact
 from minductor.runtime.checks import Layout, Number
 from minductor.runtime.launch import bind_kernel
+from minductor.runtime.own import OWN
 from minductor.runtime.pool import pool
 from minductor.runtime.variants import Variants
 
-SEED = "minductor.seed"
 _guards: Any = import_module("torch._C._dynamo.guards")
 
 LayoutTuple = tuple[str, torch.dtype, str, tuple[Number, ...], tuple[Number, ...]]
@@ -128,9 +128,9 @@ class Host:
     def extern(self, name: str, results: int = 1) -> Callable[..., Any]:
         """An op of torch, called with positional arguments and keyword-only ones.
 
-        `minductor.seed` is ours: it draws the seed of the random kernels of one call.
+        Names of `minductor.` are ours (`runtime/own.py`).
         """
-        return random.draw_seed if name == SEED else externs.bind(name, results)
+        return OWN[name] if name in OWN else externs.bind(name, results)
 
     def extern_into(
         self,

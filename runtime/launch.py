@@ -204,8 +204,12 @@ class CtypesKernel:
         code = self._function(
             self._make_pointers(*[t.data_ptr() for t in tensors]), self._make_sizes(*numbers)
         )
-        if code == 1:
+        if code & 1:
             raise IndexError(f"index out of range in kernel {self._name}")
+        if code == 2:
+            raise RuntimeError(
+                f"ZeroDivisionError: integer division by zero in kernel {self._name}"
+            )
         if code:
             raise RuntimeError(f"kernel {self._name} failed with code {code}")
 

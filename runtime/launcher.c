@@ -62,8 +62,11 @@ typedef struct {
 } Kernel;
 
 static PyObject *kernel_fault(Kernel *self, int code) {
-    if (code == 1)
+    if (code & 1)
         PyErr_Format(PyExc_IndexError, "index out of range in kernel %U", self->name);
+    else if (code == 2)
+        PyErr_Format(PyExc_RuntimeError, "ZeroDivisionError: integer division by zero in kernel %U",
+                     self->name);
     else
         PyErr_Format(PyExc_RuntimeError, "kernel %U failed with code %d", self->name, code);
     return NULL;

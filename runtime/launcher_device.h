@@ -2,7 +2,8 @@
  *
  * Part of launcher.c, which defines `rt` and `pointer_of`. Parameters stand as Triton lays them
  * out: pointers, sizes, then scratch pointers (null: kernels that need scratch are launched by
- * Triton itself).
+ * Triton itself). A pointer that the kernel was compiled to find on a multiple of 16 bytes and that
+ * is not sends the call to `fallback`, which takes the same arguments.
  */
 
 typedef int32_t (*stream_fn)(int32_t, void **);
@@ -21,6 +22,8 @@ typedef struct {
     unsigned threads, shared;
     Py_ssize_t pointers, sizes, spare; /* spare: trailing parameters that are null */
     PyObject *grid;                    /* a tuple of three ints, or a callable of the sizes */
+    PyObject *aligned;                 /* bytes: a flag per pointer */
+    PyObject *fallback;
     PyObject *name, *owner;
 } Device;
 
@@ -58,6 +61,8 @@ static PyObject *device_call(PyObject *o, PyObject *const *args, size_t nargsf, 
         if (i < self->pointers && pointer_of(args[i], (void **)&values[i]) < 0) return NULL;
         if (i >= self->pointers && i < n) values[i] = PyLong_AsLongLong(args[i]);
         if (values[i] == -1 && PyErr_Occurred()) return NULL;
+        if (i < self->pointers && (values[i] & 15) && PyBytes_AS_STRING(self->aligned)[i])
+            return PyObject_Vectorcall(self->fallback, args, (size_t)n, NULL);
     }
     if (self->stream(self->device, &stream))
         return PyErr_Format(PyExc_RuntimeError, "no CUDA stream for kernel %U", self->name);
@@ -74,10 +79,12 @@ static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *kw) {
     Py_ssize_t pointers, sizes, spare;
     int device;
     unsigned threads, shared;
-    PyObject *grid, *name, *owner;
-    if (!PyArg_ParseTuple(args, "KKKiIInnnOUO", &function, &launch, &stream, &device, &threads,
-                          &shared, &pointers, &sizes, &spare, &grid, &name, &owner)) return NULL;
-    if (!function || !launch || !stream || pointers + sizes + spare > MAX_DEVICE || !rt.tensor) {
+    PyObject *grid, *aligned, *fallback, *name, *owner;
+    if (!PyArg_ParseTuple(args, "KKKiIInnnOSOUO", &function, &launch, &stream, &device, &threads,
+                          &shared, &pointers, &sizes, &spare, &grid, &aligned, &fallback, &name,
+                          &owner)) return NULL;
+    if (PyBytes_GET_SIZE(aligned) != pointers || pointers < 0 || sizes < 0 || spare < 0 ||
+        !function || !launch || !stream || pointers + sizes + spare > MAX_DEVICE || !rt.tensor) {
         PyErr_SetString(PyExc_ValueError, "bad addresses or counts, or setup() not done");
         return NULL;
     }
@@ -94,6 +101,8 @@ static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *kw) {
     self->sizes = sizes;
     self->spare = spare;
     self->grid = Py_NewRef(grid);
+    self->aligned = Py_NewRef(aligned);
+    self->fallback = Py_NewRef(fallback);
     self->name = Py_NewRef(name);
     self->owner = Py_NewRef(owner);
     return (PyObject *)self;
@@ -102,6 +111,8 @@ static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *kw) {
 static void device_free(PyObject *o) {
     Device *self = (Device *)o;
     Py_XDECREF(self->grid);
+    Py_XDECREF(self->aligned);
+    Py_XDECREF(self->fallback);
     Py_XDECREF(self->name);
     Py_XDECREF(self->owner);
     Py_TYPE(o)->tp_free(o);
@@ -111,7 +122,7 @@ static PyTypeObject DeviceType = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "minductor_launcher.Device",
     .tp_doc = "Device(function, cuLaunchKernel, stream, device, threads, shared, pointers, sizes,\n"
-              "spare, grid, name, owner): call it with tensors, then ints.",
+              "spare, grid, aligned, fallback, name, owner): call it with tensors, then ints.",
     .tp_basicsize = sizeof(Device),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_vectorcall_offset = offsetof(Device, call),

@@ -116,12 +116,15 @@ class TritonModule:
 
         def build(name: str) -> Any:
             torch.cuda.set_device(device)
-            return compile_kernel(getattr(self._module, name), self._launches[name])
+            return compile_kernel(self._function(name), self._launches[name])
 
         workers = min(_MAX_WORKERS, os.cpu_count() or 1, max(1, len(self._launches)))
         pool = ThreadPoolExecutor(workers, thread_name_prefix="minductor-triton")
         self._futures = {name: pool.submit(build, name) for name in self._launches}
         pool.shutdown(wait=False)
+
+    def _function(self, name: str) -> Any:
+        return getattr(self._module, name.replace(".", "_"))
 
     def names(self) -> tuple[str, ...]:
         """The kernels, in the order of LAUNCH."""
@@ -145,8 +148,9 @@ class TritonModule:
             raise ImportError(f"{self._path} has no kernel {name}")
         launch = self._launches[name]
         if interpreting():
-            return _interpreted(name, getattr(self._module, name), launch)
-        return _direct(self._compiled(name), name, launch)
+            return _interpreted(name, self._function(name), launch)
+        unaligned = _Unaligned(name, self._function(name), launch)
+        return _direct(self._compiled(name), name, launch, unaligned)
 
 
 @contextmanager
@@ -183,30 +187,58 @@ def _interpreted(name: str, function: Any, launch: Launch) -> Callable[..., None
     return call
 
 
-def _direct(compiled: Any, name: str, launch: Launch) -> Callable[..., None]:
+class _Unaligned:
+    """A kernel for tensors that do not lie where `divisible` says, such as views at an offset.
+
+    Compiled at the first such call, without the promise.
+    """
+
+    def __init__(self, name: str, function: Any, launch: Launch) -> None:
+        self._name = name
+        self._function = function
+        sizes = tuple(n for n in launch.divisible if n in launch.sizes)
+        self._launch = dataclasses.replace(launch, divisible=sizes)
+        self._call: Callable[..., None] | None = None
+
+    def __call__(self, *args: Any) -> None:
+        if self._call is None:
+            compiled = compile_kernel(self._function, self._launch)
+            self._call = _direct(compiled, self._name, self._launch, self)
+        self._call(*args)
+
+
+def _direct(
+    compiled: Any, name: str, launch: Launch, unaligned: Callable[..., None]
+) -> Callable[..., None]:
     """Launch without Triton's binder: arguments are known to fit the signature."""
     from triton.runtime.driver import driver
 
     run = compiled.run  # loads the binary
-    fast = _through_driver(compiled, name, launch)
+    fast = _through_driver(compiled, name, launch, unaligned)
     if fast is not None:
         return fast
     active: Any = driver.active
     grid_of = launch.grid_function()
     count = len(launch.sizes)
+    promised = [i for i, n in enumerate(launch.signature) if n in launch.divisible]
+    promised = [i for i in promised if i < len(launch.signature) - count]
     fixed = tuple(launch.constexprs.values())
     function, packed = compiled.function, compiled.packed_metadata
 
     def call(*args: Any) -> None:
         x, y, z = grid_of(*args[len(args) - count :])
-        if x and y and z:
+        if any(args[i].data_ptr() % _ALIGNMENT for i in promised):
+            unaligned(*args)
+        elif x and y and z:
             stream = active.get_current_stream(active.get_current_device())
             run(x, y, z, stream, function, packed, None, None, None, *args, *fixed)
 
     return call
 
 
-def _through_driver(compiled: Any, name: str, launch: Launch) -> Callable[..., None] | None:
+def _through_driver(
+    compiled: Any, name: str, launch: Launch, unaligned: Callable[..., None]
+) -> Callable[..., None] | None:
     """The launcher's own launch, where the kernel has the plain form that it serves.
 
     Scratch memory, clusters and cooperative grids stay with Triton; so does a parameter list
@@ -239,6 +271,8 @@ def _through_driver(compiled: Any, name: str, launch: Launch) -> Callable[..., N
         sizes,
         len(found) - len(widths),
         grid_of if sizes else grid_of(),
+        bytes(n in launch.divisible for n in list(launch.signature)[: len(kinds) - sizes]),
+        unaligned,
         name,
         compiled,
     )

@@ -65,7 +65,8 @@ class Bindings:
         if func.target == "triton":
             return self.define(symbol, f'host.triton("{symbol}")', comment)
         counts = f"pointers={len(func.body.block.args)}, sizes={len(func.symbols.data)}"
-        return self.define(symbol, f'host.kernel("{symbol}", {counts})', comment)
+        entry = symbol.replace(".", "_")  # as the C++ emitter names it
+        return self.define(symbol, f'host.kernel("{entry}", {counts})', comment)
 
     def access(self, symbol: str) -> tuple[str, ...]:
         """What a kernel (of variants, the first) does with each buffer: read, write, update."""

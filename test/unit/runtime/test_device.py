@@ -98,10 +98,15 @@ def test_values(call: loader.Boxed, n: int) -> None:
     assert torch.allclose(b, y.sum(1))
 
 
-def test_misaligned_inputs_are_right_without_a_promise(call: loader.Boxed) -> None:
+def test_misaligned_inputs(call: loader.Boxed) -> None:
+    """Of a kernel without the promise (x) and of one with it (y)."""
     x = torch.rand(1001, device="cuda:0")[1:]
-    y = torch.zeros(64, 1024, device="cuda:0")
-    assert torch.equal(call([1000, x, y])[0], x + 1)
+    y = torch.rand(64 * 1024 + 1, device="cuda:0")[1:].view(64, 1024)
+    for _ in range(2):
+        a, b = call([1000, x, y])
+        assert torch.equal(a, x + 1)
+        assert torch.allclose(b, y.sum(1))
+    assert torch.allclose(call([1000, x, y.clone()])[1], y.sum(1))
 
 
 def test_the_current_stream_is_used(call: loader.Boxed) -> None:

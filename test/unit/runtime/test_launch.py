@@ -70,8 +70,12 @@ def test_faults(bind: Binder) -> None:
     kernel(0)
     with pytest.raises(IndexError, match="index out of range in kernel fault"):
         kernel(1)
-    with pytest.raises(RuntimeError, match="kernel fault failed with code 7"):
-        kernel(7)
+    with pytest.raises(IndexError):
+        kernel(3)
+    with pytest.raises(RuntimeError, match=r"ZeroDivisionError: .* in kernel fault"):
+        kernel(2)
+    with pytest.raises(RuntimeError, match="kernel fault failed with code 8"):
+        kernel(8)
 
 
 def test_hundreds_of_pointers_and_sizes(bind: Binder) -> None:
