@@ -17,6 +17,21 @@ from minductor.interpreters.points import Points
 SEED = "minductor.seed"
 
 
+def _constant(
+    numbers: Sequence[Any], size: Sequence[int], dtype: torch.dtype, device: Any = "cpu"
+) -> torch.Tensor:
+    return torch.tensor(numbers, dtype=dtype, device=device).reshape(list(size))
+
+
+def _assert(value: int, message: str) -> None:
+    if value < 0:
+        raise RuntimeError(message)
+
+
+OWN: dict[str, Any] = {"minductor.constant": _constant, "minductor.assert": _assert}
+"""Callees that are no ops of torch."""
+
+
 def call(op: Operation, operands: Sequence[Any], points: Points) -> list[Any]:
     """The results of an extern op on concrete operands, as a flat list.
 
@@ -26,13 +41,18 @@ def call(op: Operation, operands: Sequence[Any], points: Points) -> list[Any]:
     assert isinstance(callee, StringAttr)
     if callee.data == SEED:
         return [torch.randint(-(2**63), 2**63 - 1, (1,), dtype=torch.int64) for _ in op.results]
-    fn: Any = torch.ops
-    for part in callee.data.split("."):
-        fn = getattr(fn, part)
+    fn: Any = OWN.get(callee.data) or _torch_op(callee.data)
     props: Any = op.properties
     args = [argument(a, operands, points) for a in props["args_"]]
     kwargs = {k: argument(a, operands, points) for k, a in props["kwargs"].data.items()}
     return flatten(fn(*args, **kwargs))
+
+
+def _torch_op(name: str) -> Any:
+    found: Any = torch.ops
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
 
 
 def flatten(value: Any) -> list[Any]:

@@ -124,7 +124,9 @@ class Compile:
         """Runs the pipeline on an `aten` module and emits everything. Raises CompileError."""
         ctx = MiniContext(logs=self.logs)
         ctx.remarks.enabled = False
-        manager = PassManager(self._passes(target), self.options.verify, self._after_pass)
+        with _stage("pipeline"):
+            passes = self._passes(target)
+        manager = PassManager(passes, self.options.verify, self._after_pass)
         try:
             manager.run(ctx, module, text)
         except PassFailure as failure:
@@ -165,7 +167,7 @@ class Compile:
     def _passes(self, target: str) -> list[ModulePass]:
         if self.options.pipeline is not None:
             return build_pipeline(self.options.pipeline)
-        name = "default-cpu" if target == "cpp" else "default-cuda"
+        name = "default-cpu" if target == "cpp" else "default-triton"
         native = {"threads": torch.get_num_threads(), "isa": machine_isa()}
         wanted = {**native, **self.options.routed()}
         known = pipeline_options(name)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from minductor.dialects import expr as ex
 from minductor.dialects.aten import AssertOp, ConstantOp, PyOp, ScalarOp
@@ -19,7 +19,7 @@ from minductor.dialects.attrs import Origin
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_simplify import contiguous_strides, flatten_index
 from minductor.dialects.loop.ops import ExternOp
-from minductor.dialects.pyattrs import DTypeAttr, from_python
+from minductor.dialects.pyattrs import DeviceAttr, DTypeAttr, from_python
 from minductor.dialects.types import TensorType
 from minductor.lowering.aten_to_loop.function import ASSERT, CONSTANT, FunctionLowering
 from minductor.lowering.aten_to_loop.nest_builder import NestBuilder
@@ -77,11 +77,15 @@ def _constant(fn: FunctionLowering, op: ConstantOp) -> Ref:
     call = ExternOp.of(
         CONSTANT,
         [],
-        [from_python(numbers)],
-        {"dtype": DTypeAttr(type_.dtype)},
+        [from_python(numbers), from_python([size.as_int for size in type_.sizes])],
+        {"dtype": DTypeAttr(type_.dtype), **_device(type_)},
         [type_],
     )
     return Ref.of(fn.emit(call).results[0])
+
+
+def _device(type_: TensorType) -> dict[str, Attribute]:
+    return {} if type_.device == "cpu" else {"device": DeviceAttr(type_.device)}
 
 
 def _progression(
