@@ -143,6 +143,17 @@ def bound_symbols(type_: Attribute) -> Iterator[Atom]:
             yield atom
 
 
+def op_binds(op: Operation) -> Iterator[Atom]:
+    """The unbacked symbols to which an op gives values: by an int, or a size that data decides."""
+    schema = getattr(op, "schema", None)
+    decides = isinstance(schema, Schema) and (
+        "dynamic_output_shape" in schema.tags or schema.namespace != "aten"
+    )
+    for result in op.results:
+        if decides or isinstance(result.type, IntType):
+            yield from (a for a in bound_symbols(result.type) if a.kind == "u")
+
+
 def _verify_symbols(op: Operation) -> None:
     needed = {a: None for r in op.results for a in type_symbols(r.type)}
     if not needed:
@@ -168,7 +179,7 @@ def _verify_symbols(op: Operation) -> None:
 
 def _bound_before(op: Operation, block: Block, atom: Atom) -> bool:
     for other in block.ops:
-        if any(atom in bound_symbols(r.type) for r in other.results):
+        if atom in op_binds(other):
             return True
         if other is op:
             return False

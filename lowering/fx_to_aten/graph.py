@@ -24,7 +24,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from minductor.dialects.aten.ops import AtenOp
 from minductor.dialects.aten.schema import Schema
 from minductor.dialects.aten.special import AssertOp, ConstantOp, PyOp, ScalarOp
-from minductor.dialects.aten.verify import bound_symbols, type_symbols
+from minductor.dialects.aten.verify import bound_symbols, op_binds, type_symbols
 from minductor.dialects.expr import Expr
 from minductor.dialects.types import AbsentType, IntType
 from minductor.lowering.fx_to_aten.arguments import Binder, schema_of
@@ -326,8 +326,8 @@ class GraphImporter:
         """Every symbol has an argument or an op that gives its value."""
         bound = {a for arg in self.block.args for a in bound_symbols(arg.type)}
         for op in self.block.ops:
+            bound.update(op_binds(op))
             for result in op.results:
-                bound.update(bound_symbols(result.type))
                 for atom in type_symbols(result.type):
                     if atom not in bound:
                         raise ImportRefused(f"no argument gives the size symbol {atom!r}")

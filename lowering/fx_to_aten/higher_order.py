@@ -76,7 +76,7 @@ def auto_functionalized_v2(importer: GraphImporter, node: torch.fx.Node) -> None
     given.pop("_only_clone_these_bases", None)
     for arg in schema.args:
         if arg.written:
-            given[arg.name] = _written_argument(importer, node, given, arg, bases)
+            given[arg.name] = _written_argument(given, arg, bases)
     _call(importer, node, target, (schema, custom), given, bases)
 
 
@@ -103,25 +103,17 @@ def _call(
     importer.env[node] = [*outs, *copies]
 
 
-def _written_argument(
-    importer: GraphImporter, node: torch.fx.Node, given: dict[str, Any], arg: Arg, bases: list[Any]
-) -> Any:
+def _written_argument(given: dict[str, Any], arg: Arg, bases: list[Any]) -> Any:
     """The view of a base's copy that stands for a written argument; takes its keys out."""
     if not arg.is_list:
-        return _view(importer, node, given, f"_{arg.name}", bases)
+        return _view(given, f"_{arg.name}", bases)
     length = given.pop(f"_{arg.name}_length")
     if length is None:
         return None
-    return [_view(importer, node, given, f"_{arg.name}_{i}", bases) for i in range(length)]
+    return [_view(given, f"_{arg.name}_{i}", bases) for i in range(length)]
 
 
-def _view(
-    importer: GraphImporter,
-    node: torch.fx.Node,
-    given: dict[str, Any],
-    prefix: str,
-    bases: list[Any],
-) -> Any:
+def _view(given: dict[str, Any], prefix: str, bases: list[Any]) -> Any:
     index = given.pop(f"{prefix}_base_index")
     if index is None:
         return None
