@@ -55,6 +55,7 @@ RETARGET: tuple[str, ...] = ("retarget{device=cuda}",)
 PIPELINES: dict[str, tuple[str, ...]] = {
     "default-cpu": (*ATEN, *LOOP, *KERNEL_CPU),
     "default-cuda": (*RETARGET, *ATEN, *LOOP, *KERNEL_CUDA),
+    "default-triton": (*ATEN, *LOOP, *KERNEL_CUDA),
 }
 """Pipeline name -> its passes as text, in order."""
 
