@@ -52,6 +52,11 @@ def print_kernel(func: k.FuncOp) -> str:
     return "\n".join([*lines, _entry(func, name)])
 
 
+def print_twin(func: k.FuncOp, first: k.FuncOp) -> str:
+    """Entry point of a kernel whose body is that of `first`, printed already."""
+    return "\n".join([*_comments(func), _entry(func, entry_name(first))])
+
+
 def _comments(func: k.FuncOp) -> list[str]:
     lines = [f"// {func.sym_name.data}"]
     for origin in func.origins.data:
@@ -62,7 +67,7 @@ def _comments(func: k.FuncOp) -> list[str]:
     return lines
 
 
-def _entry(func: k.FuncOp, name: str) -> str:
+def _entry(func: k.FuncOp, body: str) -> str:
     args: list[str] = []
     pairs = zip(func.access.data, func.body.block.args, strict=True)
     for i, (access, arg) in enumerate(pairs):
@@ -71,8 +76,8 @@ def _entry(func: k.FuncOp, name: str) -> str:
     args += [f"sizes[{i}]" for i in range(len(func.symbols.data))]
     used = "" if func.symbols.data else "  (void)sizes;\n"
     return (
-        f'extern "C" int {name}(void *const *ptrs, const i64 *sizes) {{\n{used}'
-        f"  return {name}_body({', '.join(args)});\n}}"
+        f'extern "C" int {entry_name(func)}(void *const *ptrs, const i64 *sizes) {{\n{used}'
+        f"  return {body}_body({', '.join(args)});\n}}"
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from minductor.dialects import expr as ex
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.scalar import ops as sc
 
+_CASCADE = 64  # steps that one running sum takes before sums are cascaded
 _INDEXED = frozenset({"argmin", "argmax", "cummax", "cummin"})
 _PARTS = {
     "argmin": ("v", "i"),
@@ -178,8 +180,9 @@ def _vector_reduce(
         vector, one = state_type(plan.group, str(words.lanes)), state_type(plan.group, None)
         scope.out.line(f"red<{vector}, {one}, {words.unroll}> {name};")
     tail = tail_of(op, words.lanes, words.unroll)
+    driver = "cascade_loop" if _is_long(op, plans, words.lanes * words.unroll) else "lane_loop"
     head = (
-        f"lane_loop<{words.lanes}, {words.unroll}, {tail}>({span[0]}, {span[1]}, "
+        f"{driver}<{words.lanes}, {words.unroll}, {tail}>({span[0]}, {span[1]}, "
         f"[&](auto L, i64 d{var}{_params(names)}) HOT {{"
     )
     scope.ahead = words.ahead * words.lanes
@@ -193,6 +196,17 @@ def _vector_reduce(
     for plan in plans:
         scope.varying.difference_update(plan.group.results)
     return _finish(scope, names, "total")
+
+
+def _is_long(op: k.ReduceOp, plans: list[Plan], in_flight: int) -> bool:
+    """A float sum of so many steps that adding them one after the other would lose digits."""
+    extent = op.extent.data.as_int
+    if extent is not None and extent <= _CASCADE * in_flight:
+        return False
+    return any(
+        p.group.kind == "add" and math_type(dtype_of(p.group.args[0])) in ("f32", "f64")
+        for p in plans
+    )
 
 
 def _finish(scope: Scope, names: list[str], how: str) -> list[str]:
@@ -215,21 +229,43 @@ def _plain_reduce(
     vector = [outer and any(scope.varies(v) for v in p.group.args) for p in plans]
     names = [scope.names.new("acc") for _ in plans]
     kinds = [state_type(p.group, "L.n" if v else None) for p, v in zip(plans, vector, strict=True)]
+    long = _is_long(op, plans, unroll)
+    inside = [scope.names.new("part") for _ in plans] if long and unroll == 1 else names
     if unroll > 1:
-        head = f"lane_loop<1, {unroll}, 0>({span[0]}, {span[1]}, "
+        driver = "cascade_loop" if long else "lane_loop"
+        head = f"{driver}<1, {unroll}, 0>({span[0]}, {span[1]}, "
         head += f"[&](auto, i64 d{var}{_params(names)}) HOT {{"
         tail = f"}}, {', '.join(names)});"
     else:
         head, tail = header(var, *span), "}"
     for name, kind in zip(names, kinds, strict=True):
-        scope.out.line(
-            f"red<{kind}, {kind}, {unroll}> {name};" if unroll > 1 else f"{kind} {name};"
-        )
-    with ranged(scope, var, op.extent.data), scope.out.block(head, tail), scope.level(var):
-        print_block(scope, block)
-        for name, plan, v in zip(names, plans, vector, strict=True):
-            scope.out.line(f"{name}.{plan.verb}({arguments(scope, plan.group, v)});")
+        kind = f"red<{kind}, {kind}, {unroll}>" if unroll > 1 else kind
+        scope.out.line(f"{kind} {name};")
+    pieces = _pieces(scope, span, list(zip(names, inside, kinds, strict=True)))
+    with pieces if inside is not names else nullcontext(None) as piece:
+        head = head if piece is None else header(var, *piece)
+        with ranged(scope, var, op.extent.data), scope.out.block(head, tail), scope.level(var):
+            print_block(scope, block)
+            for name, plan, v in zip(inside, plans, vector, strict=True):
+                scope.out.line(f"{name}.{plan.verb}({arguments(scope, plan.group, v)});")
     return _finish(scope, names, "merged") if unroll > 1 else names
+
+
+@contextmanager
+def _pieces(
+    scope: Scope, span: Span, states: list[tuple[str, str, str]]
+) -> Generator[Span, None, None]:
+    """A loop over pieces of the span; each piece fills states of its own, merged at its end."""
+    step, start = scope.names.new("step"), scope.names.new("start")
+    lo, hi = span
+    count = hi if lo == "0" else f"{hi} - {lo}"
+    scope.out.line(f"const i64 {step} = cascade_step({count});")
+    with scope.out.block(f"for (i64 {start} = {lo}; {start} < {hi}; {start} += {step}) {{"):
+        for _, part, kind in states:
+            scope.out.line(f"{kind} {part};")
+        yield start, f"least({start} + {step}, {hi})"
+        for whole, part, _ in states:
+            scope.out.line(f"{whole}.merge({part});")
 
 
 def fold_state(scope: Scope, op: Any, kind: str) -> str:

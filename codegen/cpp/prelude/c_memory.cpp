@@ -74,7 +74,7 @@ template<class T, int N> INL void st(Part<N> L, T *p, vec<T, N> x) { st_some<vec
 template<class V> INL void st_stream(el<V> *p, V x) {
   if constexpr (is_pair<V>) { st_stream(p, x.a); st_stream(p + width<V> / 2, x.b); }
   else if constexpr (sizeof(V) >= 16) {
-    typedef i64 W __attribute__((vector_size(sizeof(V))));
+    typedef vec<i64, sizeof(V) / 8> W;
     if ((u64)p % sizeof(V) != 0) st_all(p, x);
 #if defined(__clang__)
     else __builtin_nontemporal_store((W)x, (W *)p);

@@ -150,6 +150,7 @@ template<class S> INL auto fold_lanes(S s) {
 template<class SV, class S1, int U> struct red {
   SV v[U];
   S1 s;
+  INL void merge(const red &o) { for (int i = 0; i < U; ++i) v[i].merge(o.v[i]); s.merge(o.s); }
   INL SV merged() {
     for (int k = 1; k < U; k *= 2) for (int i = 0; i + k < U; i += 2 * k) v[i].merge(v[i + k]);
     return v[0];
@@ -170,6 +171,21 @@ template<int N, int U, int tail, class B, class... R> INL void lane_loop(i64 lo,
   if constexpr (tail == 1) for (; i < hi; i += N) body(Part<N>{hi - i < N ? (int)(hi - i) : N}, i, r.v[0]...);
   else if constexpr (U > 1 && tail != 3) for (; i + N <= hi; i += N) body(Full<N>(), i, r.v[0]...);
   if constexpr (tail == 2) for (; i < hi; ++i) body(Full<1>(), i, r.s...);
+}
+//@ cascade_step
+// Iterations that one partial sum takes: near the square root of all, so that errors grow slowly.
+INL i64 cascade_step(i64 n) { i64 k = 16; while (k * k < n) k *= 2; return k; }
+//@ cascade_loop
+// lane_loop in pieces, each with states of its own that are merged into the whole at its end.
+template<int N, int U, int tail, class B, class... R> INL void cascade_loop(i64 lo, i64 hi, B body, R &...r) {
+  const i64 step = cascade_step((hi - lo) / (N * U)) * (N * U);
+  for (i64 i = lo; i < hi; i += step) {
+    const i64 stop = hi - i < step ? hi : i + step;
+    [&](R... part) HOT {
+      lane_loop<N, U, tail>(i, stop, body, part...);
+      (r.merge(part), ...);
+    }(R()...);
+  }
 }
 //@ shift_up: shift_
 // Lane i takes lane i - k; the first k lanes hold anything.

@@ -24,13 +24,18 @@ kernel.func @rowsum(read %x : !kernel.buf<f32[64000]>, write %o : !kernel.buf<f3
 // -----
 
 /// A column sum: the vector runs along the columns, each lane keeps a state of its own; the loop
-/// inside makes the two vectors of `unroll 2` one wide one.
+/// inside makes the two vectors of `unroll 2` one wide one. A long float sum is added in pieces.
 // CHECK-LABEL: // colsum
 // CHECK:       lane_loop<32, 1, 3>(0, 64, [&](auto L, i64 d1) HOT {
 // CHECK-NEXT:    r_add<vec<f32, L.n>> acc;
-// CHECK-NEXT:    for (i64 d0 = 0; d0 < 1000; ++d0) {
-// CHECK-NEXT:      const auto v = ld(L, x + (d1 + 64 * d0));
-// CHECK-NEXT:      acc.take(v);
+// CHECK-NEXT:    const i64 step = cascade_step(1000);
+// CHECK-NEXT:    for (i64 start = 0; start < 1000; start += step) {
+// CHECK-NEXT:      r_add<vec<f32, L.n>> part;
+// CHECK-NEXT:      for (i64 d0 = start; d0 < least(start + step, 1000); ++d0) {
+// CHECK-NEXT:        const auto v = ld(L, x + (d1 + 64 * d0));
+// CHECK-NEXT:        part.take(v);
+// CHECK-NEXT:      }
+// CHECK-NEXT:      acc.merge(part);
 // CHECK-NEXT:    }
 // CHECK-NEXT:    const auto t = acc.s;
 // CHECK-NEXT:    st(L, o + d1, t);
