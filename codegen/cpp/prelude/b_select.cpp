@@ -14,11 +14,11 @@ template<class F, class M> INL auto mask_of(M m) {
 // where(c, a, b) with a mask of any lane size.
 template<class M, class F> INL F m_where(M c, F a, F b) { return m_sel(mask_of<F>(c), a, b); }
 //@ m_and
-template<class A, class B> INL A m_and(A x, B y) { if constexpr (same<A, B>) return x & y; else return x & mask_of<A>(y); }
+template<class A, class B> INL A m_and(A x, B y) { if constexpr (same<A, B>) return x & y; else return x & (A)mask_of<A>(y); }
 //@ m_or
-template<class A, class B> INL A m_or(A x, B y) { if constexpr (same<A, B>) return x | y; else return x | mask_of<A>(y); }
+template<class A, class B> INL A m_or(A x, B y) { if constexpr (same<A, B>) return x | y; else return x | (A)mask_of<A>(y); }
 //@ m_xor
-template<class A, class B> INL A m_xor(A x, B y) { if constexpr (same<A, B>) return x ^ y; else return x ^ mask_of<A>(y); }
+template<class A, class B> INL A m_xor(A x, B y) { if constexpr (same<A, B>) return x ^ y; else return x ^ (A)mask_of<A>(y); }
 //@ m_not
 template<class M> INL M m_not(M x) { if constexpr (same<M, bool>) return !x; else return ~x; }
 //@ m_mask
