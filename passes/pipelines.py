@@ -30,6 +30,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-predicate",
     "kernel-vectorize",
     "kernel-threads",
+    "kernel-extern-out",
     "kernel-memory",
     "kernel-pool",
     "verify-stage{stage=kernel}",
@@ -44,6 +45,7 @@ KERNEL_CUDA: tuple[str, ...] = (
     "kernel-persist",
     "kernel-blocks",
     "kernel-index-width",
+    "kernel-extern-out",
     "kernel-memory",
     "verify-stage{stage=kernel}",
 )

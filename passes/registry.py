@@ -36,6 +36,7 @@ PASSES: dict[str, str] = {
     "kernel-persist": "minductor.passes.kernel.persist:KernelPersistPass",
     "kernel-blocks": "minductor.passes.kernel.blocks:KernelBlocksPass",
     "kernel-index-width": "minductor.passes.kernel.index_width:KernelIndexWidthPass",
+    "kernel-extern-out": "minductor.passes.kernel.extern_out:KernelExternOutPass",
     "kernel-memory": "minductor.passes.kernel.memory:KernelMemoryPass",
     "kernel-pool": "minductor.passes.kernel.pool:KernelPoolPass",
     # any level

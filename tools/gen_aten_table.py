@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 NAMESPACES = ("aten", "prims", "_c10d_functional", "rngprims", "mkldnn", "onednn", "quantized")
 TAGS = (
@@ -22,8 +23,9 @@ TAGS = (
     "nondeterministic_seeded",
     "pointwise",
     "reduction",
+    "out",
 )
-"""The tags kept in the table, in order."""
+"""The tags kept in the table, in order. `out` is ours: see `writes_into`."""
 
 ATOMS = (
     "Tensor",
@@ -109,6 +111,27 @@ def line_of(schema: str, tags: tuple[str, ...]) -> str | None:
     return f"{line} | {' '.join(tags)}" if tags else line
 
 
+def writes_into(op: Any) -> bool:
+    """True when all results are tensors and a kernel of torch's own writes them into given memory.
+
+    Generated `out=` forms, which compute and then copy, have no kernel for a device.
+    """
+    import torch
+
+    from minductor.runtime.externs import out_form
+
+    returns = [str(r.type) for r in op._schema.returns]
+    if any(t.name == "dynamic_output_shape" for t in op.tags) or set(returns) != {"Tensor"}:
+        return False
+    if any(r.alias_info is not None for r in op._schema.returns):
+        return False
+    form = out_form(op)
+    if form is None:
+        return False
+    name = f"{form._schema.name}.{form._schema.overload_name}".rstrip(".")
+    return torch._C._dispatch_has_kernel_for_dispatch_key(name, "CPU")
+
+
 def current_lines() -> dict[str, str]:
     """Key (the text before the bracket) -> line, of the running torch."""
     import torch
@@ -121,6 +144,8 @@ def current_lines() -> dict[str, str]:
         packet = getattr(getattr(torch.ops, namespace), name, None)
         overload = getattr(packet, schema.overload_name or "default", None)
         tags = {tag.name for tag in getattr(overload, "tags", ())}
+        if overload is not None and writes_into(overload):
+            tags.add("out")
         line = line_of(str(schema), tuple(t for t in TAGS if t in tags))
         if line is not None:
             out[line.partition("(")[0]] = line
