@@ -50,6 +50,7 @@ class RetargetPass(MiniPass):
                 raise DiagnosticException(
                     f"{reason}; capture the graph on {self.device}, where PyTorch picks another op"
                 )
+        for inner in op.walk():
             self._retype(inner)
 
     def _moves(self, op: Operation) -> bool:

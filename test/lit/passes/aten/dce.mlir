@@ -1,0 +1,37 @@
+// RUN: mini-opt %s --split-input-file -p aten-dce --print-remarks | filecheck %s
+
+/// What nobody uses goes, chains of it too, and unused draws of random numbers.
+
+// CHECK-LABEL: @dead
+// CHECK-NEXT: %b = aten.relu.default(%x)
+// CHECK-NEXT: func.return %b
+// CHECK: remark: [aten-dce] note dead: 4 dead ops dropped
+func.func @dead(%x: !aten.t<f32[4]>) -> !aten.t<f32[4]> {
+  %a = aten.exp.default(%x) : !aten.t<f32[4]>
+  %b = aten.relu.default(%x) : !aten.t<f32[4]>
+  %c = aten.scalar 1.0
+  %d = aten.add.Tensor(%a, %c) : !aten.t<f32[4]>
+  %r = aten.rand_like.default(%x) : !aten.t<f32[4]>
+  func.return %b : !aten.t<f32[4]>
+}
+
+// -----
+
+/// Writes into an argument, checks, calls that return nothing and ops marked as ordered stay; and
+/// an op stays when one of its results is used.
+
+// CHECK-LABEL: @effects
+// CHECK-NEXT: %w = aten.copy_.default(%x, %y)
+// CHECK-NEXT: aten.custom "mylib::log(Tensor x) -> ()"(%x)
+// CHECK-NEXT: %c = aten.custom "mylib::show(Tensor x) -> Tensor"(%x) {ordered}
+// CHECK-NEXT: aten.assert
+// CHECK-NEXT: %v, %m = aten.var_mean.correction(%x, dim = [0])
+// CHECK-NEXT: func.return %m
+func.func @effects(%x: !aten.t<f32[4]>, %y: !aten.t<f32[4]>) -> !aten.t<f32[]> {
+  %w = aten.copy_.default(%x, %y) : !aten.t<f32[4]>
+  aten.custom "mylib::log(Tensor x) -> ()"(%x)
+  %c = aten.custom "mylib::show(Tensor x) -> Tensor"(%x) {ordered} : !aten.t<f32[4]>
+  aten.assert 4 - 2, "too few"
+  %v, %m = aten.var_mean.correction(%x, dim = [0]) : !aten.t<f32[]>, !aten.t<f32[]>
+  func.return %m : !aten.t<f32[]>
+}

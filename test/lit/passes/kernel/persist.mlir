@@ -1,0 +1,34 @@
+// RUN: mini-opt %s -p kernel-persist --split-input-file --print-remarks | filecheck %s
+
+/// Both stages of a row become one tile: the row is loaded once.
+// CHECK-LABEL: kernel.func @rows
+// CHECK:         kernel.parallel d0 : 64 {
+// CHECK-NEXT:      kernel.tile d1 : 1024 {
+// CHECK-NEXT:        %a = kernel.load %x[1024 * d0 + d1] : f32
+// CHECK-NEXT:        %m = kernel.fold max %a over d1 : f32 -> f32
+// CHECK-NEXT:        %c = scalar.sub %a, %m : f32
+// CHECK-NEXT:        kernel.store %c, %o[1024 * d0 + d1]
+kernel.func @rows(read %x : !kernel.buf<f32[65536]>, write %o : !kernel.buf<f32[65536]>) [] config {target = "triton"} {
+  parallel d0 : 64 {
+    %m = reduce d1 : 1024 [max] -> f32 { %a = load %x[1024 * d0 + d1] : f32  yield %a : f32 }
+    parallel d1 : 1024 { %b = load %x[1024 * d0 + d1] : f32  %c = scalar.sub %b, %m : f32  store %c, %o[1024 * d0 + d1] } } }
+
+// -----
+
+/// A long row stays looped.
+// CHECK-LABEL: kernel.func @long
+// CHECK:         kernel.reduce d1 : 50257
+// CHECK:       // remark: [kernel-persist] refused long: a row of 50257 elements exceeds 4096
+kernel.func @long(read %x : !kernel.buf<f32[100514]>, write %o : !kernel.buf<f32[2]>) [] config {target = "triton"} {
+  parallel d0 : 2 {
+    %m = reduce d1 : 50257 [max] -> f32 { %a = load %x[50257 * d0 + d1] : f32  yield %a : f32 }
+    store %m, %o[d0] } }
+
+// -----
+
+/// So does one whose length is known only at run time.
+// CHECK:       // remark: [kernel-persist] refused dynamic: the length of a row is known only at run time
+kernel.func @dynamic(read %x : !kernel.buf<f32[2 * s0]>, write %o : !kernel.buf<f32[2]>) [s0] config {target = "triton"} {
+  parallel d0 : 2 {
+    %m = reduce d1 : s0 [max] -> f32 { %a = load %x[s0 * d0 + d1] : f32  yield %a : f32 }
+    store %m, %o[d0] } }

@@ -1,0 +1,61 @@
+// RUN: mini-opt %s -p kernel-predicate --split-input-file --print-remarks | filecheck %s
+
+/// A guarded load becomes a masked load, the choice a select: the loop can be vector code.
+// CHECK-LABEL: kernel.func @cat
+// CHECK:         %c = scalar.within d0 in 0 to 512
+// CHECK:         %a = kernel.load %x[d0] if %c else %{{.*}} : f32
+// CHECK:         [[NOT:%.*]] = scalar.not %c : i1
+// CHECK:         %b = kernel.load %y[d0 - 512] if [[NOT]] else %{{.*}} : f32
+// CHECK-NEXT:    %v = scalar.select %c, %a, %b : f32
+// CHECK-NOT:     scalar.if
+kernel.func @cat(read %x : !kernel.buf<f32[512]>, read %y : !kernel.buf<f32[256]>, write %o : !kernel.buf<f32[768]>) [] config {target = "cpp"} {
+  parallel d0 : 768 {
+    %c = scalar.within d0 in 0 to 512
+    %v = scalar.if %c -> f32 {
+      %a = kernel.load %x[d0] : f32
+      yield %a : f32
+    } else {
+      %b = kernel.load %y[d0 - 512] : f32
+      yield %b : f32
+    }
+    store %v, %o[d0] } }
+
+// -----
+
+/// A checked index may fault, so it must keep its control flow.
+// CHECK-LABEL: kernel.func @guarded_index
+// CHECK:         scalar.if
+// CHECK:           scalar.bound
+// CHECK:       // remark: [kernel-predicate] refused guarded_index: `scalar.bound` under a condition must keep its control flow
+kernel.func @guarded_index(read %i : !kernel.buf<i64[8]>, read %x : !kernel.buf<f32[4]>, write %o : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
+  parallel d0 : 8 {
+    %c = scalar.within d0 in 0 to 4
+    %k = load %i[d0] : i64
+    %z = scalar.constant 0.0 : f32
+    %v = scalar.if %c -> f32 {
+      %j = scalar.bound %k to 4 wrap
+      %a = kernel.load %x[%j] : f32
+      yield %a : f32
+    } else {
+      yield %z : f32
+    }
+    store %v, %o[d0] } }
+
+// -----
+
+/// An integer division by a dead lane's value would fault too.
+// CHECK-LABEL: kernel.func @guarded_division
+// CHECK:         scalar.if
+// CHECK:       // remark: [kernel-predicate] refused guarded_division: `scalar.floordiv` under a condition is not safe on dead lanes
+kernel.func @guarded_division(read %x : !kernel.buf<i64[8]>, write %o : !kernel.buf<i64[8]>) [] config {target = "cpp"} {
+  parallel d0 : 8 {
+    %a = load %x[d0] : i64
+    %z = scalar.constant 0 : i64
+    %c = scalar.ne %a, %z : i64
+    %v = scalar.if %c -> i64 {
+      %q = scalar.floordiv %z, %a : i64
+      yield %q : i64
+    } else {
+      yield %z : i64
+    }
+    store %v, %o[d0] } }

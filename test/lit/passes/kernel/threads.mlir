@@ -1,0 +1,36 @@
+// RUN: mini-opt %s -p 'kernel-threads{threads=2}' --split-input-file --print-remarks | filecheck %s
+
+/// A million elements pay for threads; 1024 do not.
+// CHECK-LABEL: kernel.func @long
+// CHECK-SAME:    threads = 2
+// CHECK:         kernel.parallel d0 : 1048576 <run threads> {
+// CHECK-LABEL: kernel.func @short
+// CHECK-NOT:     threads
+// CHECK:         kernel.parallel d0 : 1024 {
+// CHECK:       // remark: [kernel-threads] refused short: work 2048 does not pay
+kernel.func @long(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f32[1048576]>) [] config {target = "cpp"} {
+  parallel d0 : 1048576 { %v = load %x[d0] : f32  store %v, %o[d0] } }
+kernel.func @short(read %x : !kernel.buf<f32[1024]>, write %o : !kernel.buf<f32[1024]>) [] config {target = "cpp"} {
+  parallel d0 : 1024 { %v = load %x[d0] : f32  store %v, %o[d0] } }
+
+// -----
+
+/// Sizes known at run time: the decision becomes a condition.
+// CHECK-LABEL: kernel.func @dynamic
+// CHECK:         kernel.parallel d0 : s0 <run threads, when (2 * s0 - 65536)> {
+kernel.func @dynamic(read %x : !kernel.buf<f32[s0]>, write %o : !kernel.buf<f32[s0]>) [s0] config {target = "cpp"} {
+  parallel d0 : s0 { %v = load %x[d0] : f32  store %v, %o[d0] } }
+
+// -----
+
+/// A whole reduction runs in threads too; an ordered loop does not.
+// CHECK-LABEL: kernel.func @total
+// CHECK:         kernel.reduce d0 : 1048576 <run threads> [add]
+// CHECK-LABEL: kernel.func @ordered
+// CHECK:         kernel.for d0 : 1048576 {
+// CHECK:       // remark: [kernel-threads] refused ordered: no loop whose iterations are independent
+kernel.func @total(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f32[1]>) [] config {target = "cpp"} {
+  %t = reduce d0 : 1048576 [add] -> f32 { %v = load %x[d0] : f32  yield %v : f32 }
+  store %t, %o[0] }
+kernel.func @ordered(read %x : !kernel.buf<f32[1048576]>, update %o : !kernel.buf<f32[1]>) [] config {target = "cpp"} {
+  for d0 : 1048576 { %v = load %x[d0] : f32  store add %v, %o[0] } }
