@@ -114,7 +114,11 @@ class NestOp(NestText, NestVerify, IRDLOperation):
 
 @irdl_op_definition
 class LoadOp(LoadText, LoadVerify, IRDLOperation):
-    """`load %x[d0, %j] : f32`: one element; an expression per dimension."""
+    """`load %x[d0, %j] : f32`: one element; an expression per dimension.
+
+    The attribute `assumed` says that the index is in range by facts on symbolic sizes that are not
+    written in the module (PyTorch has checked them), so the verifier asks for no proof.
+    """
 
     name = "loop.load"
     source = operand_def(TensorType)
@@ -139,7 +143,7 @@ class LoadOp(LoadText, LoadVerify, IRDLOperation):
 class StoreOp(StoreText, StoreVerify, IRDLOperation):
     """`store [add] %v, %o[d0]`: into a result of the enclosing nest; combine: add mul min max last.
 
-    `ordered` asks for iteration order (a deterministic scatter).
+    `ordered` asks for iteration order (a deterministic scatter). `assumed`: as on a load.
     """
 
     name = "loop.store"

@@ -154,6 +154,8 @@ class _BodyChecker:
                 )
             size = cast(ExprAttr, owner.properties["size"]).data
             ranges = ranges.with_operand(k, 0, size - 1)
+        if "assumed" in op.attributes:
+            return
         index = cast(IndexAttr, op.properties["index"]).data
         for k, (e, size) in enumerate(zip(index, cast(TensorType, base.type).sizes, strict=True)):
             if not (ranges.nonneg(e) and ranges.lt(e, size)):

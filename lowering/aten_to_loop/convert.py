@@ -38,6 +38,7 @@ from minductor.dialects.types import FloatType, IntType, TensorType
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.extern import extern_call
 from minductor.lowering.aten_to_loop.function import FunctionLowering
+from minductor.lowering.aten_to_loop.promote import require_scalar
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 from minductor.lowering.aten_to_loop.registry import Declined, lowering_of
 from minductor.lowering.aten_to_loop.special import assert_call, special_value
@@ -162,10 +163,11 @@ class _Converter:
             return None
         out: list[Result] = []
         for t in types:
-            if not isinstance(t, TensorType) or t.numel is not ex.ZERO or t.info.scalar is None:
+            if not isinstance(t, TensorType) or t.numel is not ex.ZERO:
                 return None
         for t in types:
             assert isinstance(t, TensorType)
+            require_scalar([t.dtype])
             b = self.fn.nest_builder([t], t.sizes)
             b.store(b.const(0, t.dtype))
             out.append(Ref.of(self.fn.emit(b.finish()).results[0]))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from xdsl.dialects.builtin import i1, i64
+from xdsl.dialects.builtin import UnitAttr, i1, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from minductor.dialects import expr as ex
@@ -115,7 +115,7 @@ class NestBuilder:
 
         def make() -> Operation:
             placed, operands = self._operands(exprs)
-            return LoadOp.of(ref.base, placed, operands)
+            return self._trusted(LoadOp.of(ref.base, placed, operands), exprs, ref.base_type)
 
         value = self._once(("load", ref.base, *exprs), make)
         return value if ref.dtype == ref.base_type.dtype else self.bitcast(value, ref.dtype)
@@ -142,7 +142,18 @@ class NestBuilder:
         exprs = self._simplified(self.dims if index is None else index)
         placed, operands = self._operands(exprs)
         dest = self._top.args[result]
-        self._add(StoreOp.of(value, dest, placed, operands, combine, ordered))
+        store = StoreOp.of(value, dest, placed, operands, combine, ordered)
+        self._add(self._trusted(store, exprs, self.types[result]))
+
+    def _trusted(self, access: OpT, index: Sequence[Expr], type_: TensorType) -> OpT:
+        """Marks an access to symbolic sizes as `assumed` where ranges do not prove it in range."""
+        for e, size in zip(index, type_.sizes, strict=True):
+            if size.as_int is not None and not e.vars("su"):
+                continue
+            if not (self.ranges.nonneg(e) and self.ranges.lt(e, size)):
+                access.attributes["assumed"] = UnitAttr()
+                break
+        return access
 
     # -- values ----------------------------------------------------------------------------------
     def op(self, name: str, *values: SSAValue) -> SSAValue:
