@@ -1,0 +1,72 @@
+// RUN: mini-opt %s -p loop-to-kernel --split-input-file | filecheck %s
+
+/// Two nests of one group: one kernel, the value between them never in memory.
+// CHECK-LABEL: kernel.func @cpp_fused_add_relu_sum_0(read %x : !kernel.buf<f32[512]>, write %b : !kernel.buf<f32[64]>)
+// CHECK-SAME:    origins ["sum", "relu"]
+// CHECK-NEXT:    kernel.parallel d0 : 64 {
+// CHECK-NEXT:      %0 = kernel.reduce d1 : 8 [add] -> f32 {
+// CHECK-NEXT:        %v = kernel.load %x[8 * d0 + d1] : f32
+// CHECK-NEXT:        kernel.yield %v : f32
+// CHECK:           %r = scalar.relu %0 : f32
+// CHECK-NEXT:      kernel.store %r, %b[d0]
+// CHECK-LABEL: func.func @call
+// CHECK-NEXT:    kernel.check %x : !aten.t<f32[64, 8]>
+// CHECK-NEXT:    %b = kernel.alloc : !aten.t<f32[64]>
+// CHECK-NEXT:    kernel.launch @cpp_fused_add_relu_sum_0(%x, %b)[]
+// CHECK-NEXT:    func.return %b
+func.func @f(%x: !aten.t<f32[64, 8]>) -> !aten.t<f32[64]> {
+  %g = loop.group "add_relu_sum" -> !aten.t<f32[64]> {
+    %a = nest (d0: 64) reduce (d1: 8) -> (%o : !aten.t<f32[64]>) origins ["sum"] {
+      %v = load %x[d0, d1] : f32
+      %t = reduce add %v : f32 -> f32
+      store %t, %o[d0] }
+    %b = nest (d0: 64) -> (%o : !aten.t<f32[64]>) origins ["relu"] {
+      %v = load %a[d0] : f32
+      %r = scalar.relu %v : f32
+      store %r, %o[d0] }
+    yield %b }
+  func.return %g : !aten.t<f32[64]> }
+
+// -----
+
+/// Domains that agree as products share loops; neighbours that every access walks as one collapse.
+// CHECK-LABEL: kernel.func @cpp_fused_both_0
+// CHECK-NEXT:    kernel.parallel d0 : 4096 {
+// CHECK-NEXT:      %v = kernel.load %x[d0] : f32
+// CHECK:           kernel.store {{%.*}}, %a[d0]
+// CHECK:           kernel.store {{%.*}}, %b[d0]
+// CHECK-NOT:     kernel.parallel
+func.func @g(%x: !aten.t<f32[64, 64]>) -> (!aten.t<f32[64, 64]>, !aten.t<f32[4096]>) {
+  %g, %h = loop.group "both" -> !aten.t<f32[64, 64]>, !aten.t<f32[4096]> {
+    %a = nest (d0: 64, d1: 64) -> (%o : !aten.t<f32[64, 64]>) {
+      %v = load %x[d0, d1] : f32
+      %s = scalar.sin %v : f32
+      store %s, %o[d0, d1] }
+    %b = nest (d0: 4096) -> (%o : !aten.t<f32[4096]>) {
+      %v = load %x[d0 floordiv 64, d0 mod 64] : f32
+      %s = scalar.cos %v : f32
+      store %s, %o[d0] }
+    yield %a, %b }
+  func.return %g, %h : !aten.t<f32[64, 64]>, !aten.t<f32[4096]> }
+
+// -----
+
+/// An accumulating scatter runs in order along what may collide, in parallel along what cannot.
+// CHECK-LABEL: kernel.func @cpp_fused_scatter_0
+// CHECK-SAME:    update %{{.*}} : !kernel.buf<f32[64 * s1]>
+// CHECK-NEXT:    kernel.for d0 : s0 {
+// CHECK-NEXT:      kernel.parallel d1 : 64 {
+// CHECK:             kernel.store add
+/// The operand is an argument that is not committed: the result starts as a copy of it.
+// CHECK-LABEL: func.func @call
+// CHECK:         kernel.alloc : !aten.t<f32[s1, 64]>
+// CHECK-NEXT:    kernel.extern "aten.copy_.default"
+func.func @h(%i: !aten.t<i64[s0]>, %x: !aten.t<f32[s0, 64]>, %w: !aten.t<f32[s1, 64]>) -> !aten.t<f32[s1, 64]> {
+  %g = loop.group "scatter" -> !aten.t<f32[s1, 64]> {
+    %a = nest (d0: s0, d1: 64) -> (%o = %w : !aten.t<f32[s1, 64]>) {
+      %k = load %i[d0] : i64
+      %j = scalar.bound %k to s1 wrap
+      %v = load %x[d0, d1] : f32
+      store add %v, %o[%j, d1] }
+    yield %a }
+  func.return %g : !aten.t<f32[s1, 64]> }
