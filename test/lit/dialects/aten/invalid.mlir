@@ -69,14 +69,6 @@ func.func @f(%x: !aten.t<f32[4]>) {
 
 // -----
 
-// CHECK: 1 elements for `!aten.t<f32[2]>`; give one an element
-func.func @f() {
-  %a = aten.constant [1.0] : !aten.t<f32[2]>
-  func.return
-}
-
-// -----
-
 // CHECK: Operation aten.ad.Tensor is not registered
 func.func @f(%x: !aten.t<f32[4]>) {
   %a = aten.ad.Tensor(%x, %x) : !aten.t<f32[4]>
