@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from data_movement_cases import CASES, floats
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from minductor.dialects.loop.ops import ExternOp
@@ -13,8 +14,6 @@ from minductor.interpreters.loop import run_loop
 from minductor.lowering.aten_to_loop.convert import AtenToLoopPass
 from minductor.lowering.fx_to_aten.graph import import_graph
 from minductor.passes.context import MiniContext
-
-from .data_movement_cases import CASES, floats
 
 EXTERN = {"aten.empty_strided.default"}
 """Calls that native lowerings make: an uninitialised buffer."""
