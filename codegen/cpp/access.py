@@ -117,7 +117,34 @@ def _vector_load(scope: Scope, buffer: SSAValue, e: Expr, operands: list[SSAValu
         return f"ld(L, {pointer})"
     if step is not None and step.terms:
         return f"ld_step(L, {_pointer(scope, buffer, e, operands)}, {scope.index.text(step)})"
+    vector = vector_index(scope, e, operands)
+    if vector is not None:
+        return f"ld_at(L, {_plus(scope.text(buffer), vector[0])}, {vector[1]})"
     return f"ld_by(L, {scope.text(buffer)}, {_lane_address(scope, e, operands)})"
+
+
+def vector_index(scope: Scope, e: Expr, operands: list[SSAValue]) -> tuple[str, str] | None:
+    """(uniform part, vector of 64-bit indices) of an address linear in its data operands."""
+    if scope.lane is None:
+        return None
+    data = [t for t in e.vars("t") if scope.varies(operands[t.index])]
+    if not data or any(not e.is_linear_in(t) for t in data):
+        return None
+    rest, parts = e, list[str]()
+    for t in data:
+        factor = e.coeff(t)
+        if factor.vars("dt") or dtype_of(operands[t.index]) != "i64":
+            return None
+        rest = rest - factor * Expr.of_atom(t)
+        name = scope.text(operands[t.index])
+        scale = scope.index.text(factor)
+        parts.append(name if factor.as_int == 1 else f"{name} * L(i64({scale}))")
+    step = lane_step(rest, scope.lane.atom, scope.lane.width, scope.index.ranges)
+    if step is None:
+        return None
+    if step.terms:
+        parts.append(f"ramp<i64>(L, 0, {scope.index.text(step)})")
+    return scope.index_text(rest, operands), " + ".join(parts)
 
 
 def _masked_load(
@@ -236,6 +263,10 @@ def _vector_store(scope: Scope, op: k.StoreOp, combine: str | None) -> None:
         return
     if condition is not None:
         condition = condition if op.mask is None or scope.varies(op.mask) else scope.spread(op.mask)
+        if known == 1:
+            pointer = _pointer(scope, op.buffer, e, operands)
+            scope.out.line(f"st_if_all(L, {pointer}, {condition}, {value});")
+            return
         address = _lane_address(scope, e, operands)
         scope.out.line(f"st_if(L, {base}, {address}, {condition}, {value});")
         return

@@ -102,7 +102,7 @@ template<class V> INL V bc(el<V> x) {
   else return x - V{};
 }
 //@ m_cvt
-// Lane conversion as C's, in steps that vector hardware has.
+// Lane conversion as C's, in steps that vector hardware has: integers double or halve in size.
 template<class T, class V> INL vec<T, width<V>> m_cvt(V x) {
   typedef el<V> S;
   constexpr int N = width<V>;
@@ -115,9 +115,27 @@ template<class T, class V> INL vec<T, width<V>> m_cvt(V x) {
   else if constexpr (is_float<T> && !is_float<S> && sizeof(S) == 4 && !is_signed<S> && sizeof(T) == 8) return m_cvt<T>(m_cvt<i64>(x));
   else if constexpr (is_float<S> && !is_float<T> && sizeof(T) < 4) return m_cvt<T>(m_cvt<i32>(x));
   else if constexpr (is_float<S> && same<T, u32>) return m_cvt<T>(m_cvt<i64>(x));
-  else if constexpr (!is_float<S> && !is_float<T> && ((sizeof(S) == 8 && sizeof(T) < 4) || (sizeof(T) == 8 && sizeof(S) < 4)))
-    return m_cvt<T>(m_cvt<i32>(x));
+  else if constexpr (!is_float<S> && !is_float<T> && sizeof(T) > 2 * sizeof(S)) {
+    typedef int_<2 * sizeof(S)> I;
+    if constexpr (is_signed<S>) return m_cvt<T>(m_cvt<typename I::s>(x)); else return m_cvt<T>(m_cvt<typename I::u>(x));
+  }
+  else if constexpr (!is_float<S> && !is_float<T> && sizeof(S) > 2 * sizeof(T)) return m_cvt<T>(m_cvt<typename int_<sizeof(S) / 2>::u>(x));
   else if constexpr (is_pair<V> && is_pair<R>) return R{m_cvt<T>(x.a), m_cvt<T>(x.b)};
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
+  // One instruction where GCC takes three.
+  else if constexpr (same<V, vec<u16, 16>> && sizeof(T) == 4) return (R)__builtin_ia32_pmovzxwd512_mask((vec<i16, 16>)x, vec<i32, 16>{}, -1);
+  else if constexpr (same<V, vec<i16, 16>> && sizeof(T) == 4) return (R)__builtin_ia32_pmovsxwd512_mask(x, vec<i32, 16>{}, -1);
+  else if constexpr (same<V, vec<u32, 8>> && sizeof(T) == 8 && !is_float<T>) return (R)__builtin_ia32_pmovzxdq512_mask((vec<i32, 8>)x, vec<i64, 8>{}, -1);
+  else if constexpr (same<V, vec<i32, 8>> && sizeof(T) == 8 && !is_float<T>) return (R)__builtin_ia32_pmovsxdq512_mask(x, vec<i64, 8>{}, -1);
+  else if constexpr (same<V, vec<f32, 8>> && same<T, f64>) return __builtin_ia32_cvtps2pd512_mask(x, R{}, -1, 4);
+  else if constexpr (width<V> == 16 && sizeof(S) == 4 && sizeof(T) == 2 && !is_float<S>) return (R)__builtin_ia32_pmovdw512_mask((vec<i32, 16>)x, vec<i16, 16>{}, -1);
+#endif
+#if defined(__AVX2__) && !defined(__clang__)
+  else if constexpr (same<V, vec<u16, 8>> && sizeof(T) == 4) return (R)__builtin_ia32_pmovzxwd256((vec<i16, 8>)x);
+  else if constexpr (same<V, vec<i16, 8>> && sizeof(T) == 4) return (R)__builtin_ia32_pmovsxwd256(x);
+  else if constexpr (same<V, vec<u32, 4>> && sizeof(T) == 8 && !is_float<T>) return (R)__builtin_ia32_pmovzxdq256((vec<i32, 4>)x);
+  else if constexpr (same<V, vec<i32, 4>> && sizeof(T) == 8 && !is_float<T>) return (R)__builtin_ia32_pmovsxdq256(x);
+#endif
   else if constexpr (is_pair<V>) return join(m_cvt<T>(x.a), m_cvt<T>(x.b));
   else if constexpr (is_pair<R> && sizeof(T) == 2 * sizeof(S)) {
     typedef T W __attribute__((vector_size(sizeof(T) * N)));

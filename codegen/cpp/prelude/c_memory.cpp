@@ -119,17 +119,79 @@ template<class T, class L, class A> INL vec<T, L::n> ld_by(L l, const T *p, A at
 //@ ld_step
 // Lane i from p[step * i].
 template<class T, class L> INL vec<T, L::n> ld_step(L l, const T *p, i64 step) { return ld_by(l, p, [=](int i) { return step * i; }); }
+//@ gather_all: GATHER
+// Hardware gathers of 4- and 8-byte elements by 64-bit indices.
+#if defined(__AVX512F__) && !defined(__clang__)
+#define GATHER 1
+template<class V, class J> INL V gather_all(const el<V> *p, J j) {
+  constexpr int s = sizeof(el<V>);
+  if constexpr (is_pair<J>) {
+    auto a = gather_all<vec<el<V>, width<V> / 2>>(p, j.a), b = gather_all<vec<el<V>, width<V> / 2>>(p, j.b);
+    if constexpr (is_pair<V>) return V{a, b}; else return join(a, b);
+  }
+  else if constexpr (s == 4) return (V)__builtin_ia32_gatherdiv16sf(vec<f32, 8>{}, p, j, -1, 4);
+  else return (V)__builtin_ia32_gatherdiv8df(vec<f64, 8>{}, p, j, -1, 8);
+}
+#else
+#define GATHER 0
+template<class V, class J> V gather_all(const el<V> *p, J j);
+#endif
 //@ ld_at
 // Lane i from p[j[i]] with a vector of indices.
 template<class T, class L, class J> INL vec<T, L::n> ld_at(L l, const T *p, J j) {
   if constexpr (L::n == 1) return p[j];
-  else { alignas(64) el<J> t[L::n]; st_all<J>(t, j); return ld_by(l, p, [&](int i) { return t[i]; }); }
+  else if constexpr (GATHER && !is_part<L> && sizeof(T) >= 4 && L::n >= 8) return gather_all<vec<T, L::n>>(p, j);
+  else { alignas(64) el<J> t[L::n]; st_all<J>(t, j); return ld_by(l, p, [&](int i) HOT { return t[i]; }); }
 }
+//@ mask_bits: MASK_BITS
+// One bit a lane, where the machine can load and store under such a mask.
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && !defined(__clang__)
+#define MASK_BITS 1
+template<class M> INL u64 mask_bits(M m) {
+  constexpr int s = sizeof(el<M>), n = width<M>;
+  if constexpr (is_pair<M>) return mask_bits(m.a) | mask_bits(m.b) << (n / 2);
+  else if constexpr (s == 4 && n == 16) return (u16)__builtin_ia32_cvtd2mask512(m);
+  else if constexpr (s == 4 && n == 8) return (u8)__builtin_ia32_cvtd2mask256(m);
+  else if constexpr (s == 8 && n == 8) return (u8)__builtin_ia32_cvtq2mask512((vec<i64, 8>)m);
+  else if constexpr (s == 1 && n == 16) return (u16)__builtin_ia32_cvtb2mask128((vec<char, 16>)m);
+  else if constexpr (s == 1 && n == 32) return (u32)__builtin_ia32_cvtb2mask256((vec<char, 32>)m);
+  else if constexpr (s == 2 && n == 16) return (u16)__builtin_ia32_cvtw2mask256(m);
+  else if constexpr (s == 2 && n == 32) return (u32)__builtin_ia32_cvtw2mask512(m);
+  else return mask_bits(m_cvt<i32>(m));
+}
+template<class V> INL V ld_bits(const el<V> *p, u64 k, V z) {
+  constexpr int s = sizeof(el<V>), n = width<V>;
+  if constexpr (is_pair<V>) return V{ld_bits(p, k & ((1ull << (n / 2)) - 1), z.a), ld_bits(p + n / 2, k >> (n / 2), z.b)};
+  else if constexpr (s == 4 && n == 16) return (V)__builtin_ia32_loaddqusi512_mask((const i32 *)p, (vec<i32, 16>)z, (u16)k);
+  else if constexpr (s == 4 && n == 8) return (V)__builtin_ia32_loaddqusi256_mask((const i32 *)p, (vec<i32, 8>)z, (u8)k);
+  else if constexpr (s == 8 && n == 8) return (V)__builtin_ia32_loaddqudi512_mask((const i64 *)p, (vec<i64, 8>)z, (u8)k);
+  else if constexpr (s == 2 && n == 16) return (V)__builtin_ia32_loaddquhi256_mask((const i16 *)p, (vec<i16, 16>)z, (u16)k);
+  else if constexpr (s == 2 && n == 32) return (V)__builtin_ia32_loaddquhi512_mask((const i16 *)p, (vec<i16, 32>)z, (u32)k);
+  else if constexpr (s == 1 && n == 16) return (V)__builtin_ia32_loaddquqi128_mask((const char *)p, (vec<char, 16>)z, (u16)k);
+  else { for (int i = 0; i < n; ++i) if (k >> i & 1) z[i] = p[i]; return z; }
+}
+template<class V> INL void st_bits(el<V> *p, u64 k, V x) {
+  constexpr int s = sizeof(el<V>), n = width<V>;
+  if constexpr (is_pair<V>) { st_bits(p, k & ((1ull << (n / 2)) - 1), x.a); st_bits(p + n / 2, k >> (n / 2), x.b); }
+  else if constexpr (s == 4 && n == 16) __builtin_ia32_storedqusi512_mask((i32 *)p, (vec<i32, 16>)x, (u16)k);
+  else if constexpr (s == 8 && n == 8) __builtin_ia32_storedqudi512_mask((i64 *)p, (vec<i64, 8>)x, (u8)k);
+  else { for (int i = 0; i < n; ++i) if (k >> i & 1) p[i] = x[i]; }
+}
+#else
+#define MASK_BITS 0
+template<class M> u64 mask_bits(M m);
+template<class V> V ld_bits(const el<V> *p, u64 k, V z);
+template<class V> void st_bits(el<V> *p, u64 k, V x);
+#endif
+//@ live_bits
+template<int N> INL u64 live_bits(Full<N>) { return N == 64 ? ~0ull : (1ull << (N & 63)) - 1; }
+template<int N> INL u64 live_bits(Part<N> L) { return L.k >= 64 ? ~0ull : (1ull << L.k) - 1; }
 //@ ld_if
 // Predicated load: lanes where c fails take z and touch no memory.
 template<class T, class L, class M> INL vec<T, L::n> ld_if(L l, const T *p, M c, vec<T, L::n> z) {
   typedef vec<T, L::n> V;
   if constexpr (L::n == 1) { if (c) return *p; return z; }
+  else if constexpr (MASK_BITS && L::n <= 64 && width<M> == L::n) return ld_bits<V>(p, mask_bits(c) & live_bits(l), z);
   else {
     auto m = mask_of<V>(c);
     if constexpr (is_part<L>) m = m & live<V>(l);
@@ -142,6 +204,27 @@ template<class T, class L, class M> INL vec<T, L::n> ld_if(L l, const T *p, M c,
     for (int i = 0; i < L::n; ++i) if (k[i]) t[i] = p[i];
     return ld_all<V>(t);
   }
+}
+//@ st_if
+// Predicated store: only lanes where c holds.
+template<class T, class L, class A, class M> INL void st_if(L l, T *p, A at, M c, vec<T, L::n> x) {
+  typedef vec<T, L::n> V;
+  if constexpr (L::n == 1) { if (c) p[at(0)] = x; }
+  else {
+    alignas(64) T t[L::n];
+    alignas(64) el<ints<V>> k[L::n];
+    st_all<V>(t, x);
+    st_all<ints<V>>(k, mask_of<V>(c));
+    const int n = lanes_of(l);
+    for (int i = 0; i < n; ++i) if (k[i]) p[at(i)] = t[i];
+  }
+}
+//@ st_if_all
+// Predicated store to consecutive elements.
+template<class T, class L, class M> INL void st_if_all(L l, T *p, M c, vec<T, L::n> x) {
+  typedef vec<T, L::n> V;
+  if constexpr (MASK_BITS && L::n <= 64 && L::n > 1) st_bits<V>(p, mask_bits(as_mask(l, c)) & live_bits(l), x);
+  else st_if(l, p, [](int i) HOT { return (i64)i; }, c, x);
 }
 //@ ld_by_if
 template<class T, class L, class M, class A> INL vec<T, L::n> ld_by_if(L l, const T *p, A at, M c, vec<T, L::n> z) {
@@ -189,19 +272,5 @@ template<class T, class L, class M> INL vec<T, L::n> ld_uniform_if(L l, const T 
     auto m = mask_of<V>(c);
     if constexpr (is_part<L>) m = m & live<V>(l);
     return any(m) ? m_sel(m, bc<V>(*p), z) : z;
-  }
-}
-//@ st_if
-// Predicated store: only lanes where c holds.
-template<class T, class L, class A, class M> INL void st_if(L l, T *p, A at, M c, vec<T, L::n> x) {
-  typedef vec<T, L::n> V;
-  if constexpr (L::n == 1) { if (c) p[at(0)] = x; }
-  else {
-    alignas(64) T t[L::n];
-    alignas(64) el<ints<V>> k[L::n];
-    st_all<V>(t, x);
-    st_all<ints<V>>(k, mask_of<V>(c));
-    const int n = lanes_of(l);
-    for (int i = 0; i < n; ++i) if (k[i]) p[at(i)] = t[i];
   }
 }

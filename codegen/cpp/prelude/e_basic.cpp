@@ -108,29 +108,66 @@ template<class F> INL F m_rsqrt(F x) { return bc<F>(1) / m_sqrt(x); }
 //@ whole
 // The float format: numbers of at least this size are integers.
 template<class T> constexpr T whole = sizeof(T) == 4 ? T(8388608) : T(4503599627370496);
+//@ round_by: has_round
+// Rounding by the machine: mode 8 to nearest even, 9 down, 10 up, 11 towards zero.
+template<class F> constexpr bool has_round =
+#if defined(__AVX512F__) && !defined(__clang__)
+  same<F, vec<f32, 16>> || same<F, vec<f64, 8>> ||
+#endif
+#if defined(__AVX__) && !defined(__clang__)
+  same<F, vec<f32, 8>> || same<F, vec<f64, 4>> ||
+#endif
+  false;
+template<int mode, class F> INL F round_by(F x) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (same<F, vec<f32, 16>>) return __builtin_ia32_rndscaleps_mask(x, mode, x, -1, 4);
+  if constexpr (same<F, vec<f64, 8>>) return __builtin_ia32_rndscalepd_mask(x, mode, x, -1, 4);
+#endif
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (same<F, vec<f32, 8>>) return __builtin_ia32_roundps256(x, mode);
+  if constexpr (same<F, vec<f64, 4>>) return __builtin_ia32_roundpd256(x, mode);
+#endif
+  return x;
+}
 //@ m_round
 // To nearest, ties to even; keeps the sign of zero.
 template<class F> INL F m_round(F x) {
-  F a = m_abs(x), r = (a + whole<el<F>>) - whole<el<F>>;
-  return m_sel(a < bc<F>(whole<el<F>>), with_sign(r, sign_bit(x)), x);
+  if constexpr (is_pair<F>) return F{m_round(x.a), m_round(x.b)};
+  else if constexpr (has_round<F>) return round_by<8>(x);
+  else {
+    F a = m_abs(x), r = (a + whole<el<F>>) - whole<el<F>>;
+    return m_sel(a < bc<F>(whole<el<F>>), with_sign(r, sign_bit(x)), x);
+  }
 }
 //@ m_trunc
 template<class F> INL F m_trunc(F x) {
-  F a = m_abs(x), r = (a + whole<el<F>>) - whole<el<F>>;
-  r = m_sel(r > a, r - el<F>(1), r);
-  return m_sel(a < bc<F>(whole<el<F>>), with_sign(r, sign_bit(x)), x);
+  if constexpr (is_pair<F>) return F{m_trunc(x.a), m_trunc(x.b)};
+  else if constexpr (has_round<F>) return round_by<11>(x);
+  else {
+    F a = m_abs(x), r = (a + whole<el<F>>) - whole<el<F>>;
+    r = m_sel(r > a, r - el<F>(1), r);
+    return m_sel(a < bc<F>(whole<el<F>>), with_sign(r, sign_bit(x)), x);
+  }
 }
 //@ m_floor
 template<class F> INL F m_floor(F x) {
-  F r = m_round(x);
-  r = m_sel(r > x, r - el<F>(1), r);
-  return with_sign(m_abs(r), sign_bit(m_sel(r == bc<F>(0), x, r)));
+  if constexpr (is_pair<F>) return F{m_floor(x.a), m_floor(x.b)};
+  else if constexpr (has_round<F>) return round_by<9>(x);
+  else {
+    F r = m_round(x);
+    r = m_sel(r > x, r - el<F>(1), r);
+    return with_sign(m_abs(r), sign_bit(m_sel(r == bc<F>(0), x, r)));
+  }
 }
 //@ m_ceil
 template<class F> INL F m_ceil(F x) {
-  F r = m_round(x);
-  r = m_sel(r < x, r + el<F>(1), r);
-  return with_sign(m_abs(r), sign_bit(m_sel(r == bc<F>(0), x, r)));
+  if constexpr (is_pair<F>) return F{m_ceil(x.a), m_ceil(x.b)};
+  else if constexpr (has_round<F>) return round_by<10>(x);
+  else {
+    F r = m_round(x);
+    r = m_sel(r < x, r + el<F>(1), r);
+    return with_sign(m_abs(r), sign_bit(m_sel(r == bc<F>(0), x, r)));
+  }
 }
 //@ by_lane
 // A scalar function for each lane.

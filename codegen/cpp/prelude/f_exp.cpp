@@ -14,8 +14,12 @@ template<class F> INL F nearest(F x) {
 //@ scale2
 // x * 2^k, rounded once when the result is subnormal; k within twice the exponent range.
 template<class F> INL F scale2(F x, F k) {
-  F h = nearest(k * el<F>(0.5));
-  return x * pow2(h) * pow2(k - h);
+  if constexpr (is_pair<F>) return F{scale2(x.a, k.a), scale2(x.b, k.b)};
+#if defined(__AVX512F__)
+  else if constexpr (same<F, vec<f32, 16>>) return __builtin_ia32_scalefps512_mask(x, k, x, -1, 4);
+  else if constexpr (same<F, vec<f64, 8>>) return __builtin_ia32_scalefpd512_mask(x, k, x, -1, 4);
+#endif
+  else { F h = nearest(k * el<F>(0.5)); return x * pow2(h) * pow2(k - h); }
 }
 //@ exp_tail
 // (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.

@@ -44,14 +44,34 @@ template<bool atomic, class T, class L, class A, class M, class B> INL void upda
     if constexpr (atomic) atomic_update(q, [&](T old) { return f(old, t[i]); }); else *q = f(*q, t[i]);
   }
 }
-//@ transpose: transpose_square
-// t[R][C] becomes t[C][R] in place: register blocks when square, else by way of a copy.
+//@ interleave: interleave_low interleave_high
+// Lanes of x and y in turn: the low half of the pairs, or the high one.
+template<class V, int... I> INL V interleave_low(V x, V y, seq<I...>) { return __builtin_shufflevector(x, y, (I / 2 + (I & 1) * (int)sizeof...(I))...); }
+template<class V, int... I> INL V interleave_high(V x, V y, seq<I...>) { return __builtin_shufflevector(x, y, ((I + (int)sizeof...(I)) / 2 + (I & 1) * (int)sizeof...(I))...); }
+//@ transpose: transpose_square transpose_block
+// t[R][C] becomes t[C][R] in place: blocks in registers when square, else by way of a copy.
+template<int step, int B, class V> INL void transpose_block(V *r) {
+  if constexpr (step < B) {
+    V s[B];
+    for (int i = 0; i < B / 2; ++i) {
+      s[2 * i] = interleave_low(r[i], r[i + B / 2], upto<B>());
+      s[2 * i + 1] = interleave_high(r[i], r[i + B / 2], upto<B>());
+    }
+    for (int i = 0; i < B; ++i) r[i] = s[i];
+    transpose_block<2 * step, B>(r);
+  }
+}
 template<int N, class T> INL void transpose_square(T *t) {
-  constexpr int B = REG / sizeof(T) < N ? REG / sizeof(T) : N;
+  constexpr int B = (int)(REG / sizeof(T)) < N ? (int)(REG / sizeof(T)) : N;
+  typedef vec<T, B> V;
   for (int i = 0; i < N; i += B) for (int j = i; j < N; j += B) {
-    T a[B][B], b[B][B];
-    for (int k = 0; k < B; ++k) for (int l = 0; l < B; ++l) { a[l][k] = t[(i + k) * N + j + l]; b[l][k] = t[(j + k) * N + i + l]; }
-    for (int k = 0; k < B; ++k) for (int l = 0; l < B; ++l) { t[(j + k) * N + i + l] = a[k][l]; t[(i + k) * N + j + l] = b[k][l]; }
+    V a[B], b[B];
+#pragma GCC unroll 64
+    for (int k = 0; k < B; ++k) { a[k] = ld_all<V>(t + (i + k) * N + j); b[k] = ld_all<V>(t + (j + k) * N + i); }
+    transpose_block<1, B>(a);
+    if (i != j) transpose_block<1, B>(b);
+#pragma GCC unroll 64
+    for (int k = 0; k < B; ++k) { st_all<V>(t + (j + k) * N + i, a[k]); if (i != j) st_all<V>(t + (i + k) * N + j, b[k]); }
   }
 }
 template<class T> INL void transpose(T *t, i64 rows, i64 cols) {

@@ -1,7 +1,7 @@
 // RUN: mini-opt %s --split-input-file -t cpp | filecheck %s
 
 /// An address that moves by one is a vector; one that does not move is a scalar in all lanes; other
-/// steps and data indices go lane by lane. Prefixes over outer loops are computed once.
+/// steps go lane by lane, data indices through a gather. Prefixes over outer loops are computed once.
 // CHECK-LABEL: // forms
 // CHECK:       const i64 i0 = s1 * d0;
 // CHECK:       const auto a = ld(L, x + (i0 + d1));
@@ -9,7 +9,7 @@
 // CHECK-NEXT:  const auto c = ld_step(L, x + (d0 + s1 * d1), s1);
 // CHECK-NEXT:  const auto k = ld(L, i_1 + d1);
 // CHECK-NEXT:  const auto j = bound(L, k, s1, true, fault);
-// CHECK-NEXT:  const auto e = ld_by(L, x, [&](int i) HOT { return i0 + (i64)lane(j, i); });
+// CHECK-NEXT:  const auto e = ld_at(L, x + i0, j);
 // CHECK-NEXT:  const auto f = a + L(b);
 // CHECK:       return fault;
 kernel.func @forms(read %x : !kernel.buf<f32[s0 * s1]>, read %i : !kernel.buf<i64[s1]>, write %o : !kernel.buf<f32[s0 * s1]>) [s0, s1] config {target = "cpp"} {
