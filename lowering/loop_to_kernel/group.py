@@ -200,7 +200,7 @@ class GroupLowering:
         body = Block()
         self._fill(Emitter(graph, buffers), placer, outer, accesses, body)
         self._close(block, body, outer)
-        symbols = _symbols([*tensors], extents, body)
+        symbols = _symbols([*tensors], extents, block)
         access = ["read"] * len(inputs) + [self._access(v) for v in self.kept]
         origins = merge_origins(self.nests)
         func = k.FuncOp.of(

@@ -112,6 +112,8 @@ def radix_map(extents: Sequence[Expr], fine: Sequence[Expr], first: int) -> list
 
 def delinearise(extents: Sequence[Expr], flat: Expr) -> list[Expr]:
     """The variables of `extents` as div and mod of a linear index."""
+    if any(e.as_int == 0 for e in extents):
+        return [ex.ZERO] * len(extents)  # no iteration ever asks
     out: list[Expr] = []
     for k in reversed(range(len(extents))):
         outermost = all(e is ex.ONE for e in extents[:k])
