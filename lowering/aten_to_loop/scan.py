@@ -3,10 +3,12 @@
     %r = aten.cumsum(%x) {dim = 0}                  %x: f32[4, 8]
       -->
     %buf0 = loop.nest (d0: 8) scan (d1: 4) -> (%o : !aten.t<f32[4, 8]>) origins ["cumsum"] {
-      %0 = loop.load %x[d1, d0] : f32    %1 = loop.scan add %0 : f32 -> f32
-      loop.store %1, %o[d1, d0] }
+      %0 = loop.load %x[d1, d0] : f32    %1 = scalar.cast %0 : f32 to f64
+      %2 = loop.scan add %1 : f64 -> f64 %3 = scalar.cast %2 : f64 to f32
+      loop.store %3, %o[d1, d0] }
 
-Half types accumulate in f32, integers in the result's dtype. cummax and cummin take the last of
+Half types accumulate in f32, f32 on CPU in f64 (as eager does, except for logcumsumexp), integers in
+the result's dtype. cummax and cummin take the last of
 equal elements, as eager does, and NaN stays once met.
 """
 
@@ -44,7 +46,9 @@ def _scan(call: Call, kind: str) -> list[Result]:
         b.store(b.cast(b.load(x, []), dtype))
         return call.done(b)
     b, point = _open(call, x, call.dim("dim", x.rank))
-    value = b.opmath(b.cast(b.load(x, point), dtype))
+    value = b.cast(b.load(x, point), dtype)
+    wide = dtype == "f32" and kind != "logaddexp" and call.type.device == "cpu"
+    value = b.cast(value, "f64") if wide else b.opmath(value)
     b.store(b.scan(kind, value)[0], 0, point)
     return call.done(b)
 
