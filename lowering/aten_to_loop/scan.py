@@ -7,9 +7,9 @@
       %2 = loop.scan add %1 : f64 -> f64 %3 = scalar.cast %2 : f64 to f32
       loop.store %3, %o[d1, d0] }
 
-Half types accumulate in f32, f32 on CPU in f64 (as eager does, except for logcumsumexp), integers in
-the result's dtype. cummax and cummin take the last of
-equal elements, as eager does, and NaN stays once met.
+Half types accumulate in f32, f32 on CPU in f64 (as eager does, except for logcumsumexp), integers
+in the result's dtype. cummax and cummin take the last of equal elements, as eager does, and NaN
+stays once met.
 """
 
 from __future__ import annotations
