@@ -98,16 +98,23 @@ def test_minus_zero_survives() -> None:
 def test_casts_that_the_user_wrote_round(dtype: torch.dtype) -> None:
     def f(x: Tensor, w: Tensor) -> tuple[Tensor, ...]:
         a = x.to(dtype).float()
-        b = (x * w).to(dtype).float() * 3
-        return (
-            x - a,
-            b,
-            a.double(),
-            (x.to(dtype) * w.to(dtype)).float() - x * w,
-            a.to(dtype).float() - a,
-        )
+        return x - a, (x * w).to(dtype).float() * 3, a.double(), a.to(dtype).float() - a
 
     check(f, lambda: (uniform(9, 35), uniform(9, 35, seed=1)), exact=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_every_op_rounds_when_asked_to_emulate(dtype: torch.dtype) -> None:
+    def f(x: Tensor, w: Tensor) -> tuple[Tensor, ...]:
+        y = x.to(dtype) * w.to(dtype)
+        return y.float() - x * w, (y + x.to(dtype)).sqrt(), (y.sigmoid() * y).relu() - y
+
+    make = lambda: (uniform(9, 35).abs(), uniform(9, 35, seed=1).abs())  # noqa: E731
+    # Functions may round the other way in the last place; sums and products may not.
+    last = (2**-7, 1e-6) if dtype is torch.bfloat16 else (2**-10, 1e-6)
+    check(f, make, tol=last, options={"emulate": True})
+    torch._dynamo.reset()
+    check(lambda x, w: f(x, w)[0], make, exact=True, options={"emulate": True})
 
 
 def test_float_to_integer_casts_truncate() -> None:

@@ -97,12 +97,12 @@ MUTATIONS: dict[str, Callable[[Tensor, Tensor], Any]] = {
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_inputs_written_in_place(name: str) -> None:
     make = lambda: (uniform(5, 5), uniform(5, 5, seed=1))  # noqa: E731
-    check(MUTATIONS[name], make, exact=True, alias=True)
+    check(MUTATIONS[name], make, alias=True)
 
 
 @pytest.mark.parametrize("name", ["in_place_chain", "read_between_writes", "write_through_views"])
 def test_writes_to_non_contiguous_inputs(name: str) -> None:
-    check(MUTATIONS[name], lambda: (uniform(5, 5).t(), uniform(6, 11)[1:, 1::2]), exact=True)
+    check(MUTATIONS[name], lambda: (uniform(5, 5).t(), uniform(6, 11)[1:, 1::2]))
 
 
 ALIASES: dict[str, Callable[[Tensor, Tensor], Any]] = {

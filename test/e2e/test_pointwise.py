@@ -196,6 +196,7 @@ def test_promotion(left: torch.dtype, right: torch.dtype) -> None:
         lambda: (filled(left, 4, 19), filled(right, 4, 19, seed=1), torch.tensor(1.5).double()),
         calls=1,
         graphs=2,
+        options={"emulate": True},
     )
 
 
@@ -254,13 +255,17 @@ def test_specials_keep_their_bits() -> None:
             x.sign(),
             x != x,
         )
-        return pairs + lone + (torch.fmax(x, y), torch.fmin(x, y), torch.copysign(x, y), x.floor())
+        return pairs + lone + (torch.copysign(x, y), x.floor(), x.trunc(), x.reciprocal())
 
     check(f, lambda: (x.clone(), y.clone()), exact=True)
+    torch._dynamo.reset()
+    # Which zero fmax and fmin give of two is left open.
+    check(lambda x, y: (torch.fmax(x, y), torch.fmin(x, y)), lambda: (x.clone(), y.clone()))
 
 
 def test_specials_of_functions() -> None:
-    ops = {k: v for k, v in {**UNARY, **POSITIVE}.items() if k != "lgamma"}
+    # Eager's gelu gives NaN at infinity, by the library that it calls.
+    ops = {k: v for k, v in {**UNARY, **POSITIVE}.items() if k not in ("lgamma", "gelu")}
     run(ops, SPECIAL.repeat(4))
 
 
