@@ -75,9 +75,9 @@ def execute(module: ModuleOp, fn: func.FuncOp, args: Sequence[Any]) -> list[Any]
     level = level_of(fn)
     name = fn.sym_name.data
     if level == "aten":
-        from minductor.interpreters.aten import run_aten
+        from minductor.interpreters.aten import run_function
 
-        return run_aten(module, args, name)
+        return run_function(fn, args)
     if level == "kernel":
         from minductor.interpreters.kernel import run_kernel
 
@@ -196,9 +196,9 @@ def _clone(args: Sequence[Any]) -> list[Any]:
 def _save(path: str, results: Sequence[Any]) -> None:
     import numpy as np
 
-    arrays = {f"out_{i}": np.asarray(r) for i, r in enumerate(results)}
+    arrays: dict[str, Any] = {f"out_{i}": np.asarray(r) for i, r in enumerate(results)}
     try:
-        np.savez(path, **arrays)
+        np.savez(path, allow_pickle=False, **arrays)
     except OSError as e:
         raise RunError(f"cannot write {path}: {e.strerror}") from e
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from xdsl.ir import SSAValue
@@ -98,8 +98,7 @@ class Scope:
 
         return self._render(e, var)
 
-    def _render(self, e: Expr, var: object) -> str:
-        assert callable(var)
+    def _render(self, e: Expr, var: Callable[[Atom], str]) -> str:
         style = {
             "floordiv": "mi_idiv({0}, {1})",
             "mod": "mi_imod({0}, {1})",

@@ -44,6 +44,7 @@ from minductor.dialects.attrs import (
 )
 from minductor.dialects.expr import Expr, ExprLike
 from minductor.dialects.kernel.attrs import AccessAttr, VarAttr
+from minductor.dialects.kernel.canonicalize import LoopCanonicalization
 from minductor.dialects.kernel.text import (
     BarrierText,
     FoldText,
@@ -141,7 +142,7 @@ class ParallelOp(LoopOp):
     """`parallel d0 : n <S> {}`: iterations are independent."""
 
     name = "kernel.parallel"
-    traits = traits_def(NoTerminator())
+    traits = traits_def(NoTerminator(), LoopCanonicalization())
 
 
 @irdl_op_definition
@@ -149,7 +150,7 @@ class ForOp(LoopOp):
     """`for d0 : n <S> {}`: iterations run in order."""
 
     name = "kernel.for"
-    traits = traits_def(NoTerminator())
+    traits = traits_def(NoTerminator(), LoopCanonicalization())
 
 
 @irdl_op_definition

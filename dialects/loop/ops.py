@@ -36,6 +36,7 @@ from minductor.dialects.attrs import (
     OriginsAttr,
 )
 from minductor.dialects.expr import Expr, ExprLike
+from minductor.dialects.loop.canonicalize import ViewCanonicalization
 from minductor.dialects.loop.text import (
     CollapseText,
     CommitText,
@@ -227,7 +228,7 @@ class ViewOp(ViewText, ViewVerify, IRDLOperation):
     source = operand_def(TensorType)
     offset = prop_def(ExprAttr)
     result = result_def(TensorType)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), ViewCanonicalization())
 
     @staticmethod
     def of(source: SSAValue, offset: ExprLike, type_: TensorType) -> ViewOp:

@@ -27,6 +27,7 @@ from xdsl.traits import IsTerminator, NoTerminator, Pure, ReturnLike
 
 from minductor.dialects.attrs import ExprAttr, IndexAttr
 from minductor.dialects.expr import Expr, ExprLike
+from minductor.dialects.scalar.fold import ScalarCanonicalization
 from minductor.dialects.scalar.number import Number, literal
 from minductor.dialects.scalar.table import ROWS, ScalarRow
 from minductor.dialects.scalar.text import (
@@ -60,7 +61,7 @@ def _make_class(row: ScalarRow) -> type[TableOp]:
         "__qualname__": f"{row.name.capitalize()}Op",
         "__doc__": f"`{row.name}`: PyTorch's `{row.torch}`.",
         "name": f"scalar.{row.name}",
-        "traits": traits_def(Pure()),
+        "traits": traits_def(Pure(), ScalarCanonicalization()),
     }
     for i in range(len(row.operands)):
         fields[f"arg{i}"] = operand_def()
@@ -117,7 +118,7 @@ class CastOp(CastText, IRDLOperation):
     arg = operand_def()
     storage = opt_prop_def(UnitAttr)
     result = result_def()
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), ScalarCanonicalization())
 
     @staticmethod
     def of(arg: SSAValue, to: Attribute, storage: bool = False) -> CastOp:
@@ -150,7 +151,7 @@ class IndexOp(IndexText, IRDLOperation):
     operands_ = var_operand_def()
     expr = prop_def(ExprAttr)
     result = result_def()
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), ScalarCanonicalization())
 
     @staticmethod
     def of(expr: ExprLike, type_: Attribute, operands: Sequence[SSAValue] = ()) -> IndexOp:
@@ -167,7 +168,7 @@ class WithinOp(WithinText, IRDLOperation):
     operands_ = var_operand_def()
     bounds = prop_def(IndexAttr)
     result = result_def(i1)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), ScalarCanonicalization())
 
     @staticmethod
     def of(e: ExprLike, lo: ExprLike, hi: ExprLike, operands: Sequence[SSAValue] = ()) -> WithinOp:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, UnitAttr, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -145,7 +145,7 @@ class ConstantText(Operation):
         )
 
     def verify_(self) -> None:
-        if cast(Any, self.value).type != self.results[0].type:
+        if self.value.type != self.results[0].type:
             raise VerifyException("the literal's type differs from the result's type")
 
 
