@@ -17,51 +17,75 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from minductor.dialects import expr as ex
-from minductor.dialects.attrs import Domain
+from minductor.dialects.attrs import Domain, IndexAttr
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import flatten_index, product
 from minductor.dialects.loop.ops import LoadOp, NestOp, ReduceOp, ScanOp, StoreOp, ViewOp
 from minductor.dialects.loop.verify import op_exprs
-from minductor.dialects.scalar.ops import IfOp, WithinOp
+from minductor.dialects.scalar.ops import BoundOp, IfOp, WithinOp
 from minductor.dialects.types import TensorType
 
 Extents = tuple[Expr, ...]
 
 
-class MemoryDep(NamedTuple):
-    """One access to memory by a whole nest.
+class MemoryDep:
+    """One access to memory by a whole nest. Immutable; equal by value, with its hash at hand.
 
     `buffer` is the value that owns the storage (views resolved), `flat` the index in elements
-    over c0.. (numbered as d atoms), `ranges` their extents, `item` bytes of an element.
+    over c0.. (numbered as d atoms), `ranges` their extents, `item` bytes of an element, `indirect`
+    what index operands are computed from: gathers agree only if their data does.
     """
 
-    buffer: SSAValue
-    flat: Expr
-    ranges: Extents
-    item: int
-    indirect: tuple[object, ...] = ()
-    """What the index operands are computed from: gathers agree only if their data does."""
+    __slots__ = ("_hash", "buffer", "bytes", "flat", "indirect", "item", "ranges")
 
-    @property
-    def touched(self) -> Expr:
-        """Elements touched: the size of the range."""
-        return product(self.ranges)
-
-    @property
-    def bytes(self) -> Expr:
+    def __init__(
+        self,
+        buffer: SSAValue,
+        flat: Expr,
+        ranges: Extents,
+        item: int,
+        indirect: tuple[object, ...] = (),
+    ):
+        self.buffer = buffer
+        self.flat = flat
+        self.ranges = ranges
+        self.item = item
+        self.indirect = indirect
+        self.bytes = dep_bytes(ranges, item)
         """Bytes touched, each element once."""
-        return self.touched * self.item
+        self._hash = hash((id(buffer), flat, ranges, indirect))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, MemoryDep)
+            and self._hash == other._hash
+            and self.buffer is other.buffer
+            and self.flat is other.flat
+            and self.ranges == other.ranges
+            and self.indirect == other.indirect
+        )
 
     def __str__(self) -> str:
         ranges = ", ".join(f"c{i}: {dep_text(e)}" for i, e in enumerate(self.ranges))
         return f"MemoryDep('{buffer_name(self.buffer)}', {dep_text(self.flat)}, {{{ranges}}})"
 
     __repr__ = __str__
+
+
+@lru_cache(maxsize=1 << 14)
+def dep_bytes(ranges: Extents, item: int) -> Expr:
+    """Bytes of a range of elements."""
+    return product(ranges) * item
 
 
 class Access(NamedTuple):
@@ -112,6 +136,9 @@ class NestDeps:
     """Expressions that are values or tests, not addresses."""
     has_reduce: bool = False
     has_scan: bool = False
+    has_bound: bool = False
+    depth: int = 0
+    """How deep conditions nest."""
     ops: int = 0
     cost: float = 0.0
 
@@ -214,7 +241,7 @@ def _mergeable(flat: Expr, outer: int, inner: int, inner_extent: Expr) -> bool:
 
 def resolve(value: SSAValue, flat: Expr) -> tuple[SSAValue, Expr]:
     """The base of a chain of views, and the flat index in it (same element size only)."""
-    while isinstance(owner := value.owner, ViewOp):
+    while type(owner := value.owner) is ViewOp:
         source = owner.source.type
         assert isinstance(source, TensorType)
         assert isinstance(value.type, TensorType)
@@ -261,7 +288,9 @@ def _hidden_ranges(access: Access) -> Extents:
         hidden.update(a.index for e in op_exprs(owner) for a in e.vars("d"))
         todo.extend(owner.operands)
     extents = access.box.extents
-    return tuple(extents[i] for i in sorted(hidden - shown) if extents[i] is not ex.ONE)
+    # data may be computed in a body with more variables
+    inside = (i for i in sorted(hidden - shown) if i < len(extents))
+    return tuple(extents[i] for i in inside if extents[i] is not ex.ONE)
 
 
 def data_key(value: SSAValue, depth: int = 8) -> tuple[object, ...]:
@@ -284,7 +313,7 @@ def analyse(nest: NestOp) -> NestDeps:
     block = nest.body.block
     results: dict[SSAValue, SSAValue] = dict(zip(block.args, nest.results, strict=True))
     box = Box((ex.ZERO,) * len(domain.extents), domain.extents)
-    _walk(info, block, box, False, results)
+    _walk(info, block, box, 0, results)
     for i, result in enumerate(nest.results):
         if nest.updated(i) is not None:
             info.accumulates.add(result)
@@ -299,26 +328,37 @@ def _walk(
     info: NestDeps,
     block: Block,
     box: Box,
-    guarded: bool,
+    depth: int,
     results: Mapping[SSAValue, SSAValue],
 ) -> None:
     for op in block.ops:
-        if isinstance(op, LoadOp):
-            operands = tuple(op.operands[1:])
-            info.loads.append(Access(op, op.operands[0], op.index.data, operands, guarded, box))
-        elif isinstance(op, StoreOp):
-            word = op.combine.data if op.combine is not None else ""
-            target = results[op.operands[1]]
-            operands = tuple(op.operands[2:])
-            info.stores.append(Access(op, target, op.index.data, operands, guarded, box, word))
-        elif isinstance(op, IfOp):
-            for region, cut in zip((op.then, op.orelse), _cuts(op, box), strict=True):
-                _walk(info, region.block, cut, True, results)
+        kind = type(op)
+        if kind is LoadOp:
+            args = op.operands
+            access = Access(op, args[0], _indices(op), tuple(args[1:]), depth > 0, box)
+            info.loads.append(access)
+        elif kind is StoreOp:
+            args = op.operands
+            word = cast(StoreOp, op).combine
+            text = "" if word is None else word.data
+            target, operands = results[args[1]], tuple(args[2:])
+            info.stores.append(
+                Access(op, target, _indices(op), operands, depth > 0, box, text)
+            )
+        elif kind is IfOp:
+            for region, cut in zip(op.regions, _cuts(cast(IfOp, op), box), strict=True):
+                _walk(info, region.block, cut, depth + 1, results)
+            info.depth = max(info.depth, depth + 1)
         else:
             info.ops += 1
             info.cost += op_cost(op)
-            info.has_reduce = info.has_reduce or isinstance(op, ReduceOp)
+            info.has_reduce = info.has_reduce or kind is ReduceOp
+            info.has_bound = info.has_bound or kind is BoundOp
             info.data.extend(op_exprs(op))
+
+
+def _indices(op: Operation) -> tuple[Expr, ...]:
+    return cast(IndexAttr, op.properties["index"]).data
 
 
 def op_cost(op: Operation) -> float:

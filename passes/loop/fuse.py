@@ -48,7 +48,7 @@ from minductor.passes.remarks import RemarkSink, sink_of
 
 PRESETS = {
     "seed": Rules(),
-    "default": Rules(ordered=False, equal_groups=False, whole=16384),
+    "default": Rules(ordered=False, equal_groups=False, whole=16384, bar=20, reach=512),
 }
 
 

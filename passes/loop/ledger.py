@@ -19,7 +19,7 @@ from minductor.dialects.attrs import Bytes, ExprAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.types import TensorType
 from minductor.passes.loop.deps import MemoryDep, NestDeps
-from minductor.passes.loop.fusion.price import Axes, Pricer, needed_outside
+from minductor.passes.loop.fusion.price import Axes, Pricer
 
 UNFUSED = "unfused"
 """Attribute of a nest that computes several ops: what they would move one by one."""
@@ -53,7 +53,7 @@ def group_bytes(infos: Sequence[NestDeps], axes: Axes, pricer: Pricer) -> Bytes:
     unfused = ex.ZERO
     for info in infos:
         reads.update({d: None for d in info.reads if d.buffer not in made})
-        writes.update({d: None for d in info.writes if needed_outside(d.buffer, nests)})
+        writes.update({d: None for d in info.writes if pricer.needed_outside(d.buffer, nests)})
         unfused = unfused + unfused_bytes(info)
     floor = per_buffer(dict.fromkeys(reads, 1), pricer)
     floor = floor + per_buffer(dict.fromkeys(writes, 1), pricer)

@@ -6,13 +6,13 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, OpResult
 
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import BytesAttr, Domain, DomainAttr, ExprAttr, IndexAttr
-from minductor.dialects.loop.ops import GroupOp, NestOp, YieldOp
+from minductor.dialects.loop.ops import GroupOp, LoadOp, NestOp, YieldOp
 from minductor.passes.loop.fusion.graph import FusionGraph, Node, Vars
-from minductor.passes.loop.fusion.price import Pricer, needed_outside
+from minductor.passes.loop.fusion.price import Pricer
 from minductor.passes.loop.inlining.origins import fused_location
 from minductor.passes.loop.ledger import UNFUSED, group_bytes
 
@@ -36,10 +36,12 @@ def _group(node: Node, graph: FusionGraph, pricer: Pricer) -> GroupOp:
     infos = sorted(node.infos, key=lambda i: graph.position[i.nest])
     ledger = group_bytes(infos, node.axes, pricer)
     inside: set[Operation] = set(nests)
-    kept = [r for nest in nests for r in nest.results if needed_outside(r, inside)]
+    kept = [r for nest in nests for r in nest.results if pricer.needed_outside(r, inside)]
     block = Block()
+    made = {r for nest in nests for r in nest.results}
     for nest in nests:
         nest.attributes.pop(UNFUSED, None)
+        unguard(nest, made)
         order_variables(nest, node.axes[nest])
         nest.detach()
         block.add_op(nest)
@@ -50,6 +52,19 @@ def _group(node: Node, graph: FusionGraph, pricer: Pricer) -> GroupOp:
         outer.name_hint = inner.name_hint
         inner.replace_uses_with_if(outer, lambda use: not _within(use.operation, group))
     return group
+
+
+def unguard(nest: NestOp, made: set[OpResult]) -> None:
+    """Move reads of tensors made in the group out of conditions: their values are at hand."""
+    for op in list(nest.body.walk()):
+        if not isinstance(op, LoadOp) or op.source not in made:
+            continue
+        outer: Operation = op
+        while (parent := outer.parent_op()) is not None and parent is not nest:
+            outer = parent
+        if outer is not op:
+            op.detach()
+            nest.body.block.insert_op_before(op, outer)
 
 
 def _within(op: Operation, group: GroupOp) -> bool:

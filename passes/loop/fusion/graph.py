@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -20,7 +21,14 @@ from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.loop.ops import CommitOp, ExternOp, NestOp, ViewOp
 from minductor.dialects.loop.verify import op_exprs
 from minductor.dialects.types import IntType, TensorType
-from minductor.passes.loop.deps import Extents, MemoryDep, NestDeps, analyse, iteration_group
+from minductor.passes.loop.deps import (
+    Extents,
+    MemoryDep,
+    NestDeps,
+    analyse,
+    buffer_name,
+    iteration_group,
+)
 
 Vars = tuple[int, ...]
 
@@ -49,9 +57,8 @@ class Node:
     preds: dict[Node, None] = field(default_factory=dict["Node", None])
     succs: dict[Node, None] = field(default_factory=dict["Node", None])
     size: int = 0
-    _group: tuple[Extents, Extents] | None = None
 
-    @property
+    @cached_property
     def device(self) -> str:
         """The device of the first result."""
         for op in self.ops:
@@ -60,23 +67,32 @@ class Node:
                     return result.type.device
         return "cpu"
 
-    @property
+    @cached_property
     def is_reduction(self) -> bool:
         """Some nest reduces or scans."""
         return any(i.has_reduce or i.has_scan for i in self.infos)
 
-    @property
+    @cached_property
+    def alone(self) -> str:
+        """Why the node fuses with none; empty if it may."""
+        if self.kind != "nest":
+            return "is a call" if self.kind == "extern" else "is a view"
+        return next((why for info in self.infos if (why := scatters(info))), "")
+
+    @cached_property
     def group(self) -> tuple[Extents, Extents]:
         """The iteration group: of a reducing nest if there is one, else of the first."""
-        if self._group is None:
-            chosen = next((i for i in self.infos if i.has_reduce), self.infos[0])
-            self._group = iteration_group(chosen)
-        return self._group
+        return iteration_group(next((i for i in self.infos if i.has_reduce), self.infos[0]))
 
-    @property
+    @cached_property
+    def deps(self) -> dict[MemoryDep, None]:
+        """All reads and writes."""
+        return {**self.reads, **self.writes}
+
+    @cached_property
     def touched(self) -> dict[SSAValue, None]:
         """Buffers that the node reads or writes."""
-        return dict.fromkeys(dep.buffer for dep in (*self.reads, *self.writes))
+        return dict.fromkeys(dep.buffer for dep in self.deps)
 
 
 class FusionGraph:
@@ -221,6 +237,14 @@ class FusionGraph:
     def nodes(self) -> list[Node]:
         """The nodes in order."""
         return [node for node in self.slots if node is not None]
+
+
+def scatters(info: NestDeps) -> str:
+    """Why a nest keeps its loops to itself: it combines into, or addresses by data, its result."""
+    for access in info.stores:
+        if access.combine or access.operands:
+            return f"scatters into {buffer_name(access.value)}"
+    return ""
 
 
 def connect(before: Node, after: Node) -> None:

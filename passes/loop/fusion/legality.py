@@ -39,7 +39,9 @@ class Rules:
     """What a preset allows. `ordered`: linked loops stand in the same order in both nodes.
 
     `equal_groups`: nodes without a dependence fuse only if they iterate alike. `size`: ops of a
-    kernel; `buffers`: its tensors; `whole`: steps that one worker may do before another loop.
+    kernel; `buffers`: its tensors; `whole`: steps that one worker may do before another loop;
+    `bar`: bytes that reads in common must save, of 100 that the smaller node reads or writes;
+    `reach`: nodes that may lie between two that only read the same.
     """
 
     ordered: bool = True
@@ -47,6 +49,8 @@ class Rules:
     size: int = 1024
     buffers: int = 64
     whole: int = 0
+    bar: int = 0
+    reach: int = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,8 @@ def can_fuse(
 ) -> Axes | Refusal:
     """The axes of the fused node, or why there is none. `first` comes before `last`."""
     for node in (first, last):
-        if node.kind != "nest":
-            what = "a call" if node.kind == "extern" else "a view"
-            return Refusal(f"{node.name} is {what}")
+        if node.alone:
+            return Refusal(f"{node.name} {node.alone}")
     if first.device != last.device:
         return Refusal(f"different devices, {first.device} and {last.device}")
     vertical = last in first.succs
@@ -71,23 +74,27 @@ def can_fuse(
         return Refusal("no shared data")
     if first.size + last.size > rules.size:
         return Refusal(f"the kernel would have more than {rules.size} ops")
-    if len({**first.touched, **last.touched}) > rules.buffers:
+    buffers = len(first.touched) + len(last.touched)
+    if buffers > rules.buffers and len({**first.touched, **last.touched}) > rules.buffers:
         return Refusal(f"the kernel would touch more than {rules.buffers} buffers")
-    for node in (first, last):
-        for info in node.infos:
-            if (why := scatters(info)) is not None:
-                return Refusal(f"{node.name} {why}")
-    if graph.path_outside(first, last):
+    if (why := _overwrites(first, last)) or (why := _overwrites(last, first)):
+        return Refusal(why)
+    if not vertical and last.order - first.order > rules.reach:
+        return Refusal(f"more than {rules.reach} nodes lie between them")
+    axes = _vertical(first, last, rules) if vertical else _horizontal(first, last, shared, rules)
+    if not isinstance(axes, Refusal) and graph.path_outside(first, last):
         return Refusal("a node between them depends on one and is needed by the other: a cycle")
-    return _vertical(first, last, rules) if vertical else _horizontal(first, last, shared, rules)
+    return axes
 
 
-def scatters(info: NestDeps) -> str | None:
-    """Why a nest keeps its loops to itself: it combines into, or addresses by data, its result."""
-    for access in info.stores:
-        if access.combine or access.operands:
-            return f"scatters into {buffer_name(access.value)}"
-    return None
+def _overwrites(node: Node, other: Node) -> str:
+    """Why an update may not share loops with a reader of the old value; empty if it may."""
+    for info in node.infos:
+        for value in info.nest.operands if info.accumulates else ():
+            if value in other.made or any(a.value is value for i in other.infos for a in i.loads):
+                name = buffer_name(value)
+                return f"{node.name} updates {name}, which {other.name} makes or reads"
+    return ""
 
 
 # -- a consumer and its producer ------------------------------------------------------------------

@@ -9,7 +9,7 @@ longer it takes because too few iterations of the shared loops keep the machine 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
@@ -29,6 +29,8 @@ from minductor.passes.loop.fusion.graph import Node, Vars
 from minductor.passes.loop.fusion.machine import Machine
 
 Axes = Mapping[NestOp, Vars]
+Walks = tuple[list[tuple[MemoryDep, int]], list[tuple[MemoryDep, int]]]
+"""Reads and writes of a nest, each with the bytes that it fetches per byte used."""
 
 
 class Pricer:
@@ -39,6 +41,10 @@ class Pricer:
         self.hints = hints
         self._values: dict[Expr, int] = {}
         self._times: dict[Node, int] = {}
+        self._bytes: dict[Node, int] = {}
+        self._walks: dict[tuple[NestOp, Vars], Walks] = {}
+        self._work: dict[NestOp, float] = {}
+        self._users: dict[SSAValue, frozenset[Operation | None]] = {}
 
     def value(self, e: Expr) -> int:
         """An expression at the hints (64 for a symbol without one)."""
@@ -52,71 +58,103 @@ class Pricer:
         """Bytes of deps, each once."""
         return sum(self.value(dep.bytes) for dep in deps)
 
-    # -- one node ---------------------------------------------------------------------------------
+    # -- nodes ------------------------------------------------------------------------------------
     def node_time(self, node: Node) -> int:
         """The time of a node as it is."""
         found = self._times.get(node)
         if found is None:
-            found = self.time(node.infos, node.axes, set(node.made))
+            found = self.time(node.infos, node.axes, node.made)
             self._times[node] = found
         return found
 
-    def fused_time(self, first: Node, last: Node, axes: Axes) -> int:
-        """The time of two nodes as one."""
-        return self.time([*first.infos, *last.infos], axes, {*first.made, *last.made})
+    def node_bytes(self, node: Node) -> int:
+        """Bytes that a node reads and writes, each dep once."""
+        found = self._bytes.get(node)
+        if found is None:
+            found = self._bytes[node] = self.bytes(node.deps)
+        return found
 
     def gain(self, first: Node, last: Node, axes: Axes) -> int:
         """Bytes that fusing saves; negative when it costs."""
         apart = self.node_time(first) + self.node_time(last)
-        return apart - self.fused_time(first, last, axes)
+        return apart - self.time([*first.infos, *last.infos], axes, {**first.made, **last.made})
 
-    def time(self, infos: Sequence[NestDeps], axes: Axes, made: set[SSAValue]) -> int:
+    def time(self, infos: Sequence[NestDeps], axes: Axes, made: Container[SSAValue]) -> int:
         """The time of nests that share `axes`; `made` are the tensors that they make."""
         moved = sum(self.value(dep.bytes) * k for dep, k in self.moved(infos, axes, made).items())
-        work = sum(i.cost * self.value(product(i.domain.extents)) for i in infos)
+        work = sum(self.work(info) for info in infos)
         busy = max(moved, int(work * self.machine.op_bytes))
         return self.machine.launch_bytes + int(busy * self.idle(infos, axes, busy))
+
+    def work(self, info: NestDeps) -> float:
+        """Simple operations of a nest."""
+        found = self._work.get(info.nest)
+        if found is None:
+            found = self._work[info.nest] = info.cost * self.value(product(info.domain.extents))
+        return found
 
     def idle(self, infos: Sequence[NestDeps], axes: Axes, busy: int) -> float:
         """How many times longer the shared loops take than with enough iterations."""
         if len(infos) == 1:
             return 1.0
-        nest = infos[0].nest
-        rows = self.value(product(nest.domain.data.extents[v] for v in axes[nest]))
         wanted = min(self.machine.units, busy // self.machine.grain)
-        return max(1.0, wanted / max(1, rows))
+        return 1.0 if wanted <= 1 else max(1.0, wanted / max(1, self.rows(infos, axes)))
+
+    def rows(self, infos: Sequence[NestDeps], axes: Axes) -> int:
+        """Iterations of the shared loops."""
+        nest = infos[0].nest
+        return self.value(product(nest.domain.data.extents[v] for v in axes[nest]))
 
     def moved(
-        self, infos: Sequence[NestDeps], axes: Axes, made: set[SSAValue]
+        self, infos: Sequence[NestDeps], axes: Axes, made: Container[SSAValue]
     ) -> dict[MemoryDep, int]:
         """Deps that reach memory, and how often their bytes move."""
         nests: set[Operation] = {i.nest for i in infos}
         out: dict[MemoryDep, int] = {}
-        levels = pass_levels(infos)
-        passes: dict[MemoryDep, set[int]] = {}
+        twice = False
         for info in infos:
-            shared = axes[info.nest]
-            for access, dep in zip(info.loads, info.load_deps, strict=True):
-                if access.value not in made:
-                    passes.setdefault(dep, set()).add(levels[info.nest])
-                    out[dep] = max(out.get(dep, 0), self.waste(info, access, shared))
-            for access, dep in zip(info.stores, info.store_deps, strict=True):
-                if needed_outside(access.value, nests):
-                    again = 2 if access.combine else 1
-                    out[dep] = out.get(dep, 0) + self.waste(info, access, shared) * again
-        if any(len(found) > 1 for found in passes.values()) and not self.near(infos, axes):
-            for dep, found in passes.items():
-                out[dep] *= len(found)
+            reads, writes = self.walks(info, axes[info.nest])
+            for dep, k in reads:
+                if dep.buffer not in made:
+                    twice = twice or dep in out
+                    out[dep] = max(out.get(dep, 0), k)
+            for dep, k in writes:
+                if self.needed_outside(dep.buffer, nests):
+                    out[dep] = out.get(dep, 0) + k
+        if twice and not self.near(infos, axes):
+            for dep, count in _passes(infos, made).items():
+                out[dep] *= count
         return out
+
+    def walks(self, info: NestDeps, shared: Vars) -> Walks:
+        """Reads and writes of a nest with the bytes fetched per byte used; memoised."""
+        if shared == tuple(range(len(shared))):
+            shared = ()
+        key = (info.nest, shared)
+        found = self._walks.get(key)
+        if found is None:
+            reads = [
+                (dep, self.waste(info, access, shared))
+                for access, dep in zip(info.loads, info.load_deps, strict=True)
+            ]
+            writes = [
+                (dep, self.waste(info, access, shared) * (2 if access.combine else 1))
+                for access, dep in zip(info.stores, info.store_deps, strict=True)
+            ]
+            found = self._walks[key] = (reads, writes)
+        return found
+
+    def needed_outside(self, value: SSAValue, nests: set[Operation]) -> bool:
+        """Whether something other than the bodies of `nests` uses a tensor."""
+        found = self._users.get(value)
+        if found is None:
+            found = self._users[value] = frozenset(users(value))
+        return not found <= nests
 
     def near(self, infos: Sequence[NestDeps], axes: Axes) -> bool:
         """Whether what one iteration of the shared loops touches stays in cache between passes."""
-        total = 0
-        for dep in {d: None for i in infos for d in (*i.reads, *i.writes)}:
-            total += self.value(dep.bytes)
-        nest = infos[0].nest
-        rows = self.value(product(nest.domain.data.extents[v] for v in axes[nest]))
-        return total // max(1, rows) <= self.machine.cache
+        deps = {d: None for i in infos for d in (*i.reads, *i.writes)}
+        return self.bytes(deps) // max(1, self.rows(infos, axes)) <= self.machine.cache
 
     def waste(self, info: NestDeps, access: Access, shared: Vars) -> int:
         """Bytes fetched per byte used: lines crossed by the inner loop that do not stay near."""
@@ -126,12 +164,12 @@ class Pricer:
         flat = resolve(access.value, flat_index(access.indices, type_))[1]
         if access.operands:
             return 1 if _varies_densely(flat, info) else max(1, self.machine.line // item)
-        inner = [v for v in range(len(info.domain.extents)) if v not in shared]
-        used = [v for v in [*shared, *inner] if flat.coeff(ex.dim_atom(v)).terms]
+        order = [*shared, *(v for v in range(len(info.domain.extents)) if v not in shared)]
+        used = [v for v in order if flat.coeff(ex.dim_atom(v)).terms]
         if not used:
             return 1
         stride = flat.coeff(ex.dim_atom(used[-1])).as_int
-        if stride is not None and abs(stride) * item <= item:
+        if stride is not None and abs(stride) <= 1:
             return 1
         extent = self.value(info.domain.extents[used[-1]])
         if extent * self.machine.line <= self.machine.cache:
@@ -162,12 +200,21 @@ def pass_levels(infos: Sequence[NestDeps]) -> dict[NestOp, int]:
     return levels
 
 
-def needed_outside(value: SSAValue, nests: set[Operation]) -> bool:
-    """Whether something other than the bodies of `nests` uses a tensor."""
+def _passes(infos: Sequence[NestDeps], made: Container[SSAValue]) -> dict[MemoryDep, int]:
+    """How many passes read each dep from outside."""
+    levels = pass_levels(infos)
+    seen: dict[MemoryDep, set[int]] = {}
+    for info in infos:
+        for dep in info.reads:
+            if dep.buffer not in made:
+                seen.setdefault(dep, set()).add(levels[info.nest])
+    return {dep: len(found) for dep, found in seen.items()}
+
+
+def users(value: SSAValue) -> Iterator[Operation | None]:
+    """Nests that load a tensor in their bodies; None for any other use."""
     for use in value.uses:
         op: Operation | None = use.operation
-        while op is not None and op not in nests:
+        while op is not None and not isinstance(op, NestOp):
             op = op.parent_op()
-        if op is None or op is use.operation:
-            return True
-    return False
+        yield None if op is use.operation else op

@@ -46,8 +46,9 @@ class Candidate:
 
 @dataclass
 class Fuser:
-    """Fuses the nodes of a graph. `near`: nodes of one buffer that a node is paired with.
+    """Fuses the nodes of a graph.
 
+    `consumers`, `neighbours`: how many later nodes of a buffer its maker, or a reader, pairs with.
     `priced`: a pair must save time by the price, and is ranked by what it saves.
     """
 
@@ -57,7 +58,8 @@ class Fuser:
     logs: LogSink
     priced: bool = True
     max_rounds: int = 10
-    near: int = 24
+    consumers: int = 32
+    neighbours: int = 6
     apart: frozenset[tuple[str, str]] = frozenset()
     decisions: list[Decision] = field(default_factory=list[Decision])
     tried: int = 0
@@ -97,9 +99,10 @@ class Fuser:
         for node in nodes:
             for buffer in node.touched:
                 groups.setdefault(buffer, []).append(node)
-        for group in groups.values():
+        for buffer, group in groups.items():
             for i, first in enumerate(group):
-                for last in group[i + 1 : i + 1 + self.near]:
+                reach = self.consumers if buffer in first.made else self.neighbours
+                for last in group[i + 1 : i + 1 + reach]:
                     key = (first.number, last.number)
                     if key not in self._seen:
                         self._seen.add(key)
@@ -113,7 +116,7 @@ class Fuser:
             if self.logs.wants("fusion"):
                 text = f"{first.name} and {last.name} has {shared} shared data"
                 self.logs.log("fusion", text)
-            axes = self._legal(first, last, deps)
+            axes = self._legal(first, last, deps, shared)
             gain = shared
             if not isinstance(axes, Refusal) and self.priced:
                 gain = self.pricer.gain(first, last, axes)
@@ -124,13 +127,19 @@ class Fuser:
             else:
                 yield Candidate((gain, -abs(last.first - first.first)), first, last, axes)
 
-    def _legal(self, first: Node, last: Node, deps: list[MemoryDep]) -> Axes | Refusal:
+    def _legal(
+        self, first: Node, last: Node, deps: list[MemoryDep], shared: int
+    ) -> Axes | Refusal:
         if self.apart and any(
             (a, b) in self.apart or (b, a) in self.apart
             for a in first.name.split("_")
             for b in last.name.split("_")
         ):
             return Refusal("the plan keeps them apart")
+        if self.rules.bar and deps and last not in first.succs:
+            least = min(self.pricer.node_bytes(first), self.pricer.node_bytes(last))
+            if shared * 100 < self.rules.bar * least:
+                return Refusal(f"they share too little of the {least} bytes that one moves")
         return can_fuse(self.graph, first, last, deps, self.rules)
 
     def _refuse(self, first: Node, last: Node, shared: int, reason: str) -> None:
@@ -147,13 +156,18 @@ class Fuser:
             return False
         if last.order < first.order:
             first, last = last, first
+        axes = candidate.axes
         deps = shared_data(first, last)
-        axes = self._legal(first, last, deps)
-        if isinstance(axes, Refusal):
-            return False
-        if self.priced and self.pricer.gain(first, last, axes) <= 0:
-            return False
         shared = self.pricer.bytes(deps)
+        if first is candidate.first and last is candidate.last:
+            if self.graph.path_outside(first, last):
+                return False
+        else:
+            axes = self._legal(first, last, deps, shared)
+            if isinstance(axes, Refusal):
+                return False
+            if self.priced and self.pricer.gain(first, last, axes) <= 0:
+                return False
         if self.logs.wants("fusion"):
             self.logs.log("fusion", f"fusing {first.name} with {last.name}")
         self.decisions.append(Decision(first.name, last.name, shared))
@@ -163,5 +177,5 @@ class Fuser:
 
 def shared_data(first: Node, last: Node) -> list[MemoryDep]:
     """Deps that both nodes have: one buffer through one index over one range."""
-    theirs = {**last.reads, **last.writes}
-    return [dep for dep in {**first.reads, **first.writes} if dep in theirs]
+    theirs = last.deps
+    return [dep for dep in first.deps if dep in theirs]

@@ -16,13 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import Ranges, product
 from minductor.dialects.loop.ops import LoadOp, NestOp, StoreOp
-from minductor.dialects.scalar.ops import BoundOp, IfOp
 from minductor.passes.loop.deps import Access, Box, MemoryDep, NestDeps, access_dep, analyse
 from minductor.passes.loop.fusion.machine import Machine
 from minductor.passes.loop.inlining.emit import Producer
@@ -210,9 +209,9 @@ class Decider:
             return f"the reader would have more than {self.limits.ops} ops"
         if len(body.reads) + len(info.loads) > self.limits.reads:
             return f"the reader would have more than {self.limits.reads} reads"
-        if site.guarded and _has(info, BoundOp):
+        if site.guarded and info.has_bound:
             return "a checked index would be skipped where a guard fails"
-        if site.depth + _if_depth(info) > self.limits.depth:
+        if site.depth + info.depth > self.limits.depth:
             return "conditions would nest too deep"
         return ""
 
@@ -382,17 +381,3 @@ def _nest_around(load: LoadOp) -> tuple[NestOp, int]:
 def _whole(info: NestDeps) -> Box:
     extents = info.domain.extents
     return Box((ex.ZERO,) * len(extents), extents)
-
-
-def _has(info: NestDeps, kind: type[Operation]) -> bool:
-    return any(isinstance(op, kind) for op in info.nest.body.walk())
-
-
-def _if_depth(info: NestDeps) -> int:
-    return _block_depth(info.nest.body.block) if _has(info, IfOp) else 0
-
-
-def _block_depth(block: Block) -> int:
-    return max(
-        (1 + _block_depth(r.block) for op in block.ops for r in op.regions), default=0
-    )

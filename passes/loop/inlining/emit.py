@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -108,21 +109,25 @@ class BodyBuilder:
             if op is None:
                 stack.pop()
                 _close_choice(top)
-            elif isinstance(op, LoadOp) and op.source in self.producers:
-                inner = self._enter(top, op)
+                continue
+            kind = type(op)
+            if kind is LoadOp and op.operands[0] in self.producers:
+                inner = self._enter(top, cast(LoadOp, op))
                 if inner is not None:
                     stack.append(inner)
-            elif isinstance(op, StoreOp):
+            elif kind is StoreOp:
+                dest = op.operands[1]
                 if top.wanted is None:
-                    self._store(top, op)
-                elif op.dest is top.wanted:
+                    self._store(top, cast(StoreOp, op))
+                elif dest is top.wanted:
                     stack.pop()
-                    self._leave(top, top.env.get(op.value, op.value))
-            elif isinstance(op, IfOp):
-                region = self._if(top, op)
+                    value = op.operands[0]
+                    self._leave(top, top.env.get(value, value))
+            elif kind is IfOp:
+                region = self._if(top, cast(IfOp, op))
                 if region is not None:
                     stack.append(region)
-            elif not isinstance(op, YieldOp):
+            elif kind is not YieldOp:
                 self._plain(top, op)
 
     def _enter(self, top: Frame, op: LoadOp) -> Frame | None:
@@ -209,13 +214,13 @@ class BodyBuilder:
             fixed = op.operands[:lead]
             name, attr = _index_property(op)
             index, extra = self.mapped(frame, _exprs(attr), op.operands[lead:])
-            if isinstance(op, WithinOp) and (known := self._decided(index)) is not None:
+            if type(op) is WithinOp and (known := self._decided(index)) is not None:
                 made = self.made(ConstantOp.of(known, i1))
                 frame.env[op.result] = made[0]
                 return
             properties = {**properties, name: _attr_like(attr, index)}
             operands = [*(frame.env.get(v, v) for v in fixed), *extra]
-        if isinstance(op, CastOp) and (short := self._cast(op, operands[0])) is not None:
+        if type(op) is CastOp and (short := self._cast(op, operands[0])) is not None:
             frame.env[op.result] = short
             return
         key = _op_key(op, operands, properties)
@@ -260,7 +265,7 @@ class BodyBuilder:
     def _cast(self, op: CastOp, source: SSAValue) -> SSAValue | None:
         """The value before a rounding for storage that this cast undoes."""
         before = source.owner
-        if self.emulate or not isinstance(before, CastOp) or before.storage is None:
+        if self.emulate or type(before) is not CastOp or before.storage is None:
             return None
         value, target = before.arg, op.result.type
         if value.type == target:
@@ -406,10 +411,13 @@ def refined(ranges: Ranges, cond: SSAValue, side: bool) -> Ranges:
     return out
 
 
+_ROOTS: frozenset[type[Operation]] = frozenset((StoreOp, YieldOp))
+
+
 def drop_dead(block: Block) -> None:
     """Erase body ops without uses, last first; stores stay."""
     for op in reversed(list(block.ops)):
-        if isinstance(op, StoreOp | YieldOp):
+        if type(op) in _ROOTS:
             continue
         if any(r.first_use is not None for r in op.results):
             for region in op.regions:
