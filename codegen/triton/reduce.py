@@ -43,7 +43,7 @@ class Part:
                 return [_lowest(dtype), "0"]
 
     def _far(self) -> list[str]:
-        """The index of an identity: argmin and argmax prefer small ones, cummax and cummin large."""
+        """The index of an identity: argmin, argmax prefer small ones, cummax, cummin large."""
         return {"arg": [str(2**63 - 1)], "cum": ["-1"]}.get(self.kind[:3], [])
 
     def combine(self) -> str:
