@@ -12,8 +12,8 @@ before:
 after:
 
     %a = loop.nest (d0: 28) -> (%o : f32[1, 28]) {
-      %e = load %x[(d0 + 4) floordiv 4, d0 mod 4] : f32
-      %c = scalar.constant true ..
+      %e = load %x[(d0 floordiv 4) + 1, (d0 mod 4)] : f32
+      %c = scalar.constant 1 : i1
 
 Variables of extent one go, expressions are simplified with the ranges of the domain and of checked
 indices, tests that ranges decide become constants, and loads through a view go to its base, where
