@@ -53,22 +53,3 @@ func.func @average(%x: !aten.t<f32[3, 8]>) -> !aten.t<f32[3, 4]> {
 // CHECK-NEXT:      loop.store %10, %o[d0, d1]
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return %buf0 : !aten.t<f32[3, 4]>
-
-// -----
-
-/// Equal shares of the input are a plain reduction.
-
-func.func @adaptive(%x: !aten.t<f32[2, 3, 8, 8]>) -> !aten.t<f32[2, 3, 1, 1]> {
-  %r = aten._adaptive_avg_pool2d.default(%x, output_size = [1, 1]) : !aten.t<f32[2, 3, 1, 1]>
-  func.return %r : !aten.t<f32[2, 3, 1, 1]>
-}
-
-// CHECK-LABEL: func.func @adaptive
-// CHECK-NEXT:    %buf0 = loop.nest (d0: 2, d1: 3) reduce (d2: 8, d3: 8) -> (%o : !aten.t<f32[2, 3, 1, 1]>) origins ["_adaptive_avg_pool2d"] {
-// CHECK-NEXT:      %0 = loop.load %x[d0, d1, d2, d3] : f32
-// CHECK-NEXT:      %1 = loop.reduce add %0 : f32 -> f32
-// CHECK-NEXT:      %2 = scalar.constant 64.0 : f32
-// CHECK-NEXT:      %3 = scalar.div %1, %2 : f32
-// CHECK-NEXT:      loop.store %3, %o[d0, d1, 0, 0]
-// CHECK-NEXT:    }
-// CHECK-NEXT:    func.return %buf0 : !aten.t<f32[2, 3, 1, 1]>

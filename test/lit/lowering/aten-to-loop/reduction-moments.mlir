@@ -1,0 +1,66 @@
+// RUN: mini-opt %s -p aten-to-loop --print-remarks --split-input-file | filecheck %s
+
+/// Norms and variances.
+
+/// Welford, and the mean for nothing.
+func.func @var_mean(%x: !aten.t<f32[4, 8]>) -> (!aten.t<f32[4, 1]>, !aten.t<f32[4, 1]>) {
+  %r0, %r1 = aten.var_mean.correction(%x, [1], correction = 1, keepdim = true) : !aten.t<f32[4, 1]>, !aten.t<f32[4, 1]>
+  func.return %r0, %r1 : !aten.t<f32[4, 1]>, !aten.t<f32[4, 1]>
+}
+
+// CHECK-LABEL: func.func @var_mean
+// CHECK-NEXT:    %buf0, %buf1 = loop.nest (d0: 4) reduce (d1: 8) -> (%o0_ : !aten.t<f32[4, 1]>, %o1_ : !aten.t<f32[4, 1]>) origins ["var_mean"] {
+// CHECK-NEXT:      %0 = loop.load %x[d0, d1] : f32
+// CHECK-NEXT:      %1, %2, %3 = loop.reduce welford %0 : f32 -> f32, f32, f32
+// CHECK-NEXT:      %4 = scalar.constant 7.0 : f32
+// CHECK-NEXT:      %5 = scalar.div %2, %4 : f32
+// CHECK-NEXT:      loop.store %5, %o0_[d0, 0]
+// CHECK-NEXT:      loop.store %1, %o1_[d0, 0]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %buf0, %buf1 : !aten.t<f32[4, 1]>, !aten.t<f32[4, 1]>
+
+// -----
+
+/// A symbolic count is an index.
+func.func @std(%x: !aten.t<f16[s0]>) -> !aten.t<f16[]> attributes {symbols = #aten.symbols<s0 = [hint 64, min 2]>} {
+  %r = aten.std.correction(%x) : !aten.t<f16[]>
+  func.return %r : !aten.t<f16[]>
+}
+
+// CHECK-LABEL: func.func @std
+// CHECK-NEXT:    %buf0 = loop.nest () reduce (d0: s0) -> (%o : !aten.t<f16[]>) origins ["std"] {
+// CHECK-NEXT:      %0 = loop.load %x[d0] : f16
+// CHECK-NEXT:      %1 = scalar.cast %0 : f16 to f32
+// CHECK-NEXT:      %2, %3, %4 = loop.reduce welford %1 : f32 -> f32, f32, f32
+// CHECK-NEXT:      %5 = scalar.index s0 : i64
+// CHECK-NEXT:      %6 = scalar.cast %5 : i64 to f32
+// CHECK-NEXT:      %7 = scalar.constant 1.0 : f32
+// CHECK-NEXT:      %8 = scalar.sub %6, %7 : f32
+// CHECK-NEXT:      %9 = scalar.constant 0.0 : f32
+// CHECK-NEXT:      %10 = scalar.maximum %8, %9 : f32
+// CHECK-NEXT:      %11 = scalar.div %3, %10 : f32
+// CHECK-NEXT:      %12 = scalar.sqrt %11 : f32
+// CHECK-NEXT:      %13 = scalar.cast %12 storage : f32 to f16
+// CHECK-NEXT:      loop.store %13, %o[]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %buf0 : !aten.t<f16[]>
+
+// -----
+
+func.func @norm(%x: !aten.t<f32[4, 8]>) -> !aten.t<f32[]> {
+  %r = aten.linalg_vector_norm.default(%x, 3) : !aten.t<f32[]>
+  func.return %r : !aten.t<f32[]>
+}
+
+// CHECK-LABEL: func.func @norm
+// CHECK-NEXT:    %buf0 = loop.nest () reduce (d0: 4, d1: 8) -> (%o : !aten.t<f32[]>) origins ["linalg_vector_norm"] {
+// CHECK-NEXT:      %0 = loop.load %x[d0, d1] : f32
+// CHECK-NEXT:      %1 = scalar.abs %0 : f32
+// CHECK-NEXT:      %2 = scalar.constant 3.0 : f32
+// CHECK-NEXT:      %3 = scalar.pow %1, %2 : f32
+// CHECK-NEXT:      %4 = loop.reduce add %3 : f32 -> f32
+// CHECK-NEXT:      %5 = scalar.constant 0.33333334 : f32
+// CHECK-NEXT:      %6 = scalar.pow %4, %5 : f32
+// CHECK-NEXT:      loop.store %6, %o[]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %buf0 : !aten.t<f32[]>
