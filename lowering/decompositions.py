@@ -18,15 +18,27 @@ from torch._ops import OpOverload
 Table = dict[OpOverload, Callable[..., Any]]
 
 KEPT_WHOLE = (
+    "_adaptive_avg_pool2d",
     "_scaled_dot_product_flash_attention_for_cpu",  # core turns attention into matmul and softmax
+    "_upsample_nearest_exact1d",  # this and below: would read through computed index tensors
+    "_upsample_nearest_exact2d",
+    "_upsample_nearest_exact3d",
     "baddbmm",
     "embedding_dense_backward",  # would become index_put(accumulate)
+    "reflection_pad1d",
+    "reflection_pad2d",
+    "replication_pad1d",
+    "replication_pad2d",
     "select_scatter",  # would become arange, eq, where
+    "tril",
+    "triu",
+    "upsample_nearest1d",
+    "upsample_nearest2d",
+    "upsample_nearest3d",
 )
 """Ops that stay as they are, all overloads."""
 
 TAKEN_APART = (
-    "_adaptive_avg_pool2d",
     "_log_softmax",
     "_native_batch_norm_legit",
     "_native_batch_norm_legit_functional",
@@ -41,7 +53,6 @@ TAKEN_APART = (
     "native_group_norm",
     "native_layer_norm",
     "upsample_bilinear2d",
-    "upsample_nearest2d",
 )
 """Ops that are decomposed beside those of the core table."""
 

@@ -196,35 +196,6 @@ def divisor(call: Call, b: NestBuilder, w: Window, point: Sequence[Expr], dtype:
     return b.index(total, dtype)
 
 
-# -- adaptive average ---------------------------------------------------------------
-@lower(
-    "_adaptive_avg_pool2d.default",
-    "_adaptive_avg_pool3d.default",
-    "adaptive_avg_pool1d.default",
-)
-def adaptive_avg_pool(call: Call) -> list[Result]:
-    """Means over windows that share out the input; all windows alike where the sizes divide."""
-    x = call.ref("self")
-    n = 1 if "pool1d" in call.overload else 2 if "pool2d" in call.overload else 3
-    kernel: list[int] = []
-    for size, out in zip(x.sizes[-n:], call.type.sizes[-n:], strict=True):
-        whole, parts = size.as_int, out.as_int
-        if whole is None or parts is None or not parts or whole % parts:
-            raise Declined("the windows differ in size")
-        kernel.append(whole // parts)
-    if not is_float(x.dtype) or not prod(kernel):
-        raise Declined("an average of integers or of nothing")
-    w = Window(x.sizes[-n:], tuple(kernel), tuple(kernel), (0,) * n, (1,) * n)
-    b = call.nest(reduce=[ex.const(k) for k in kernel if k > 1])
-    inner = iter(b.rdims)
-    offset = [next(inner) if k > 1 else ex.ZERO for k in kernel]
-    value = b.opmath(b.load(x, [*b.dims[:-n], *w.at(b.dims[-n:], offset)]))
-    if w.count > 1:
-        value = b.reduce("add", value)[0]
-    b.store(b.op("div", value, b.like(w.count, value)))
-    return call.done(b)
-
-
 Contribution = Callable[[list[Expr]], SSAValue]
 
 

@@ -12,16 +12,12 @@ where its saved place is this element. The order of sums is eager's (windows asc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.ir import SSAValue
 
-from minductor.dialects import expr as ex
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_simplify import contiguous_strides, flatten_index
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.pool import (
-    Window,
     backward_nest,
     divisor,
     same_rank_index,
@@ -75,27 +71,3 @@ def avg_pool_backward(call: Call) -> list[Result]:
 
     b.store(windows_over(b, w, grad.sizes[-n:], add))
     return call.done(b)
-
-
-@lower("_adaptive_avg_pool2d_backward.default", "_adaptive_avg_pool3d_backward.default")
-def adaptive_avg_pool_backward(call: Call) -> list[Result]:
-    """As `avg_pool2d_backward` where all windows are alike."""
-    x, grad = call.ref("self"), call.ref("grad_output")
-    n = 2 if "2d" in call.overload else 3
-    kernel = _equal_windows(x.sizes[-n:], grad.sizes[-n:])
-    w = Window(x.sizes[-n:], kernel, kernel, (0,) * n, (1,) * n)
-    b = call.nest()
-    at = [ex.floordiv(e, k) for e, k in zip(b.dims[-n:], kernel, strict=True)]
-    value = b.opmath(b.load(grad, same_rank_index(b, w, at)))
-    b.store(b.op("div", value, b.like(w.count, value)))
-    return call.done(b)
-
-
-def _equal_windows(sizes: Sequence[Expr], parts: Sequence[Expr]) -> tuple[int, ...]:
-    out: list[int] = []
-    for size, part in zip(sizes, parts, strict=True):
-        whole, number = size.as_int, part.as_int
-        if whole is None or not number or whole % number:
-            raise Declined("the windows differ in size")
-        out.append(whole // number)
-    return tuple(out)

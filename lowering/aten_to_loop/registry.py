@@ -43,6 +43,7 @@ FAMILIES = (
     "scatter",
     "pool",
     "pool_backward",
+    "pool_adaptive",
     "upsample",
 )
 """Modules of this package that register lowerings, in the order of the support table."""

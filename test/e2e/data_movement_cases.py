@@ -249,6 +249,12 @@ def _more_pools() -> dict[str, Case]:
         ),
         "adaptive": (lambda x: A._adaptive_avg_pool2d(x, [3, 2]), (x,)),
         "adaptive-one": (lambda x: A._adaptive_avg_pool2d(x, [1, 1]), (x,)),
+        "adaptive-uneven": (lambda x: A._adaptive_avg_pool2d(x, [5, 3]), (x,)),
+        "adaptive-more": (lambda x: A._adaptive_avg_pool2d(x, [9, 8]), (x,)),
+        "adaptive-uneven-backward": (
+            lambda g, x: A._adaptive_avg_pool2d_backward(g, x),
+            (torch.cos(floats(2, 3, 5, 3)), x),
+        ),
         "adaptive-backward": (lambda g, x: A._adaptive_avg_pool2d_backward(g, x), (g, x)),
         "nearest": (lambda x: A.upsample_nearest2d(x, [12, 24]), (x,)),
         "nearest-odd": (lambda x: A.upsample_nearest2d(x, [7, 11]), (x,)),
