@@ -1,0 +1,102 @@
+"""Run by test_triton.py in a process of its own: Triton's mode is fixed when it is imported.
+
+    python triton_child.py interpret    programs through Triton's interpreter on CPU tensors
+    python triton_child.py cubin        the kernels of programs compiled for sm_90, no device needed
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+if sys.argv[1] == "interpret":
+    os.environ["TRITON_INTERPRET"] = "1"
+
+import torch
+import torch.nn.functional as F
+
+I64 = torch.tensor([3, -1, 0, 3, 5])
+
+PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
+    "pointwise": (lambda x, y: torch.relu(x + y) * 2, [(64, 100), (64, 100)]),
+    "epilogue": (lambda x: torch.relu((x.sin() + 1).sum(1)) * 2, [(64, 100)]),
+    "wall": (lambda x: torch.relu(x.sin() + x.sin().sum()), [(64, 100)]),
+    "mismatch": (lambda x: (x.sin(), x.t().cos().contiguous()), [(64, 100)]),
+    "softmax": (lambda x: x.softmax(-1), [(33, 100)]),
+    "softmax_long": (lambda x: x.softmax(-1), [(2, 5000)]),
+    "layer_norm": (lambda x: F.layer_norm(x, (100,)), [(33, 100)]),
+    "columns": (lambda x: (x.sum(0), x.var(0), x.amax(0)), [(70, 33)]),
+    "total": (lambda x: (x.sum(), x.amax(), x.argmax()), [(70, 100)]),
+    "arg": (lambda x: (x.argmax(1), x.argmin(0)), [(33, 100)]),
+    "scan": (lambda x: (x.cumsum(1), x.cumsum(0)), [(33, 100)]),
+    "gather": (lambda x, i: x[i] * 2, [(8, 100), I64]),
+    "accumulate": (
+        lambda x, i: x.index_put((i,), x[:5] * 0 + 1, accumulate=True), [(8, 100), I64],
+    ),
+    "cat": (lambda x, y: torch.cat([x, y], 1).relu(), [(8, 20), (8, 13)]),
+    "pad": (lambda x: F.pad(x, (1, 2, 3, 4)) * 2, [(8, 20)]),
+    "group_norm": (lambda x: F.group_norm(x, 2), [(2, 8, 6, 6)]),
+    "max_pool": (lambda x: F.max_pool2d(x, 2), [(2, 3, 8, 8)]),
+    "integers": (lambda i: ((i * 3 + 1) // 2, i % 3, i << 2), [I64]),
+    "gelu": (lambda x: (F.gelu(x), x.tanh(), x.sigmoid(), torch.log1p(x.abs())), [(33, 100)]),
+    "nan": (lambda x: (x.amax(1), torch.maximum(x, x.flip(0))), [(8, 20)]),
+}  # fmt: skip
+
+
+def inputs(specs: list[Any]) -> list[torch.Tensor]:
+    torch.manual_seed(0)
+    out = [s.clone() if isinstance(s, torch.Tensor) else torch.randn(s) for s in specs]
+    if out[0].shape == (8, 20):
+        out[0][2, 3] = float("nan")
+    return out
+
+
+def interpret() -> None:
+    for name, (program, specs) in PROGRAMS.items():
+        torch._dynamo.reset()
+        options: Any = {"strict": True, "target": "triton"}
+        compiled: Any = torch.compile(program, backend="minductor", options=options)
+        got, want = compiled(*inputs(specs)), program(*inputs(specs))
+        torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-4, equal_nan=True, msg=name)
+        print(f"equal {name}")
+
+
+def cubin() -> None:
+    from triton.backends.compiler import GPUTarget
+    from xdsl.parser import Parser
+
+    from minductor import export_aten
+    from minductor.passes.context import MiniContext
+    from minductor.passes.pipelines import build_pipeline
+    from minductor.runtime.triton_loader import Launch, compile_kernel
+    from minductor.tools.targets import emit
+
+    for name in ("pointwise", "softmax", "softmax_long", "layer_norm", "columns", "total", "cat"):
+        program, specs = PROGRAMS[name]
+        with tempfile.TemporaryDirectory() as folder:
+            export_aten(program, *inputs(specs), training=False, path=folder)
+            (text,) = [p.read_text() for p in Path(folder).glob("*.mlir")]
+            ctx = MiniContext()
+            module = Parser(ctx, text).parse_module()
+            for item in build_pipeline("default-cuda"):
+                item.apply(ctx, module)
+            path = Path(folder) / "kernels.py"
+            path.write_text(emit("triton", module))
+            scope: dict[str, Any] = {"__name__": "kernels", "__file__": str(path)}
+            import linecache
+
+            linecache.checkcache(str(path))
+            exec(compile(path.read_text(), str(path), "exec"), scope)
+            for kernel, row in scope["LAUNCH"].items():
+                target = GPUTarget("cuda", 90, 32)
+                built = compile_kernel(scope[kernel], Launch(**row), target)
+                assert built.asm["cubin"], kernel
+                print(f"built {kernel}")
+
+
+if __name__ == "__main__":
+    {"interpret": interpret, "cubin": cubin}[sys.argv[1]]()
