@@ -1,10 +1,11 @@
 //@ head: INL HOT REG i8 i16 i32 i64 u8 u16 u32 u64 f32 f64
 #pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wpsabi"
+// i64 is long, as in GCC's masks of 64-bit lanes; the machine's own functions take long long.
 #define INL inline __attribute__((always_inline))
 #define HOT __attribute__((always_inline))
-typedef signed char i8; typedef short i16; typedef int i32; typedef long long i64;
-typedef unsigned char u8; typedef unsigned short u16; typedef unsigned int u32; typedef unsigned long long u64;
+typedef signed char i8; typedef short i16; typedef int i32; typedef long i64;
+typedef unsigned char u8; typedef unsigned short u16; typedef unsigned int u32; typedef unsigned long u64;
 typedef float f32; typedef double f64;
 #if defined(__AVX512F__)
 #define REG 64  // bytes of one vector register
@@ -21,6 +22,8 @@ template<class T, int N> struct vec_<T, N, false> { typedef P<typename vec_<T, N
 template<class T> struct vec_<T, 1, true> { typedef T t; };
 template<class T, int N> using vec = typename vec_<T, N>::t;
 template<class T> T plain_(T);
+i64 plain_(long long);
+u64 plain_(unsigned long long);
 template<class V> struct info { typedef decltype(plain_(V()[0])) el; static constexpr int n = sizeof(V) / sizeof(el); };
 template<class V> struct info<P<V>> { typedef typename info<V>::el el; static constexpr int n = 2 * info<V>::n; };
 template<class T> struct one_ { typedef T el; static constexpr int n = 1; };
@@ -125,8 +128,8 @@ template<class T, class V> INL vec<T, width<V>> m_cvt(V x) {
   // One instruction where GCC takes three.
   else if constexpr (same<V, vec<u16, 16>> && sizeof(T) == 4) return (R)__builtin_ia32_pmovzxwd512_mask((vec<i16, 16>)x, vec<i32, 16>{}, -1);
   else if constexpr (same<V, vec<i16, 16>> && sizeof(T) == 4) return (R)__builtin_ia32_pmovsxwd512_mask(x, vec<i32, 16>{}, -1);
-  else if constexpr (same<V, vec<u32, 8>> && sizeof(T) == 8 && !is_float<T>) return (R)__builtin_ia32_pmovzxdq512_mask((vec<i32, 8>)x, vec<i64, 8>{}, -1);
-  else if constexpr (same<V, vec<i32, 8>> && sizeof(T) == 8 && !is_float<T>) return (R)__builtin_ia32_pmovsxdq512_mask(x, vec<i64, 8>{}, -1);
+  else if constexpr (same<V, vec<u32, 8>> && sizeof(T) == 8 && !is_float<T>) return (R)__builtin_ia32_pmovzxdq512_mask((vec<i32, 8>)x, vec<long long, 8>{}, -1);
+  else if constexpr (same<V, vec<i32, 8>> && sizeof(T) == 8 && !is_float<T>) return (R)__builtin_ia32_pmovsxdq512_mask(x, vec<long long, 8>{}, -1);
   else if constexpr (same<V, vec<f32, 8>> && same<T, f64>) return __builtin_ia32_cvtps2pd512_mask(x, R{}, -1, 4);
   else if constexpr (width<V> == 16 && sizeof(S) == 4 && sizeof(T) == 2 && !is_float<S>) return (R)__builtin_ia32_pmovdw512_mask((vec<i32, 16>)x, vec<i16, 16>{}, -1);
 #endif

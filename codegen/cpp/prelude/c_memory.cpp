@@ -74,7 +74,7 @@ template<class T, int N> INL void st(Part<N> L, T *p, vec<T, N> x) { st_some<vec
 template<class V> INL void st_stream(el<V> *p, V x) {
   if constexpr (is_pair<V>) { st_stream(p, x.a); st_stream(p + width<V> / 2, x.b); }
   else if constexpr (sizeof(V) >= 16) {
-    typedef vec<i64, sizeof(V) / 8> W;
+    typedef vec<long long, sizeof(V) / 8> W;
     if ((u64)p % sizeof(V) != 0) st_all(p, x);
 #if defined(__clang__)
     else __builtin_nontemporal_store((W)x, (W *)p);
@@ -129,8 +129,8 @@ template<class V, class J> INL V gather_all(const el<V> *p, J j) {
     auto a = gather_all<vec<el<V>, width<V> / 2>>(p, j.a), b = gather_all<vec<el<V>, width<V> / 2>>(p, j.b);
     if constexpr (is_pair<V>) return V{a, b}; else return join(a, b);
   }
-  else if constexpr (s == 4) return (V)__builtin_ia32_gatherdiv16sf(vec<f32, 8>{}, p, j, -1, 4);
-  else return (V)__builtin_ia32_gatherdiv8df(vec<f64, 8>{}, p, j, -1, 8);
+  else if constexpr (s == 4) return (V)__builtin_ia32_gatherdiv16sf(vec<f32, 8>{}, p, (vec<long long, 8>)j, -1, 4);
+  else return (V)__builtin_ia32_gatherdiv8df(vec<f64, 8>{}, p, (vec<long long, 8>)j, -1, 8);
 }
 #else
 #define GATHER 0
@@ -152,7 +152,7 @@ template<class M> INL u64 mask_bits(M m) {
   if constexpr (is_pair<M>) return mask_bits(m.a) | mask_bits(m.b) << (n / 2);
   else if constexpr (s == 4 && n == 16) return (u16)__builtin_ia32_cvtd2mask512(m);
   else if constexpr (s == 4 && n == 8) return (u8)__builtin_ia32_cvtd2mask256(m);
-  else if constexpr (s == 8 && n == 8) return (u8)__builtin_ia32_cvtq2mask512((vec<i64, 8>)m);
+  else if constexpr (s == 8 && n == 8) return (u8)__builtin_ia32_cvtq2mask512((vec<long long, 8>)m);
   else if constexpr (s == 1 && n == 16) return (u16)__builtin_ia32_cvtb2mask128((vec<char, 16>)m);
   else if constexpr (s == 1 && n == 32) return (u32)__builtin_ia32_cvtb2mask256((vec<char, 32>)m);
   else if constexpr (s == 2 && n == 16) return (u16)__builtin_ia32_cvtw2mask256(m);
@@ -164,7 +164,7 @@ template<class V> INL V ld_bits(const el<V> *p, u64 k, V z) {
   if constexpr (is_pair<V>) return V{ld_bits(p, k & ((1ull << (n / 2)) - 1), z.a), ld_bits(p + n / 2, k >> (n / 2), z.b)};
   else if constexpr (s == 4 && n == 16) return (V)__builtin_ia32_loaddqusi512_mask((const i32 *)p, (vec<i32, 16>)z, (u16)k);
   else if constexpr (s == 4 && n == 8) return (V)__builtin_ia32_loaddqusi256_mask((const i32 *)p, (vec<i32, 8>)z, (u8)k);
-  else if constexpr (s == 8 && n == 8) return (V)__builtin_ia32_loaddqudi512_mask((const i64 *)p, (vec<i64, 8>)z, (u8)k);
+  else if constexpr (s == 8 && n == 8) return (V)__builtin_ia32_loaddqudi512_mask((const long long *)p, (vec<long long, 8>)z, (u8)k);
   else if constexpr (s == 2 && n == 16) return (V)__builtin_ia32_loaddquhi256_mask((const i16 *)p, (vec<i16, 16>)z, (u16)k);
   else if constexpr (s == 2 && n == 32) return (V)__builtin_ia32_loaddquhi512_mask((const i16 *)p, (vec<i16, 32>)z, (u32)k);
   else if constexpr (s == 1 && n == 16) return (V)__builtin_ia32_loaddquqi128_mask((const char *)p, (vec<char, 16>)z, (u16)k);
@@ -174,7 +174,7 @@ template<class V> INL void st_bits(el<V> *p, u64 k, V x) {
   constexpr int s = sizeof(el<V>), n = width<V>;
   if constexpr (is_pair<V>) { st_bits(p, k & ((1ull << (n / 2)) - 1), x.a); st_bits(p + n / 2, k >> (n / 2), x.b); }
   else if constexpr (s == 4 && n == 16) __builtin_ia32_storedqusi512_mask((i32 *)p, (vec<i32, 16>)x, (u16)k);
-  else if constexpr (s == 8 && n == 8) __builtin_ia32_storedqudi512_mask((i64 *)p, (vec<i64, 8>)x, (u8)k);
+  else if constexpr (s == 8 && n == 8) __builtin_ia32_storedqudi512_mask((long long *)p, (vec<long long, 8>)x, (u8)k);
   else { for (int i = 0; i < n; ++i) if (k >> i & 1) p[i] = x[i]; }
 }
 #else

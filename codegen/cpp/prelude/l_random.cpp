@@ -8,7 +8,7 @@ template<class U> INL void mul_wide(U c, u32 m, U &high_word, U &low_word) {
     typedef vec<u64, sizeof(U) / 8> W;
     auto times = [&](W a) HOT {
 #if defined(__AVX512F__) && !defined(__clang__)
-      if constexpr (sizeof(U) == 64) return (W)__builtin_ia32_pmuludq512_mask((vec<i32, 16>)a, (vec<i32, 16>)bc<W>(m), vec<i64, 8>{}, -1);
+      if constexpr (sizeof(U) == 64) return (W)__builtin_ia32_pmuludq512_mask((vec<i32, 16>)a, (vec<i32, 16>)bc<W>(m), vec<long long, 8>{}, -1);
 #endif
 #if defined(__AVX2__) && !defined(__clang__)
       if constexpr (sizeof(U) == 32) return (W)__builtin_ia32_pmuludq256((vec<i32, 8>)a, (vec<i32, 8>)bc<W>(m));
