@@ -7,7 +7,8 @@ along is known:
 
     materialise = time(P) + sum of time(R)        inline = sum of time(R with P inside)
 
-with time = launch + max(bytes, arithmetic in bytes). Everything is bounded: ops and reads of a
+with time = launch + max(bytes, arithmetic in bytes). Where a reader walks P's own loops, P and that
+reader count as the one kernel that fusion makes of them. Everything is bounded: ops and reads of a
 body, reads that a recomputed value may bring.
 """
 
@@ -249,8 +250,8 @@ class Decider:
             self.verdicts.append(Verdict(nest, False, why))
             return
         gain = self._gain(body, sites, stored)
-        if gain < 0:
-            why = "storing moves fewer bytes than computing it again"
+        if gain <= 0:
+            why = "storing moves no more bytes than computing it again"
             self.verdicts.append(Verdict(nest, False, why, -gain))
             return
         self._accept(nest, sites, f"computed in {len(sites)} places", gain, body)
@@ -280,28 +281,46 @@ class Decider:
     def _gain(self, body: Body, sites: Sequence[Site], stored: bool) -> int:
         """Bytes that inlining everywhere saves (negative: costs)."""
         roots = {id(site.root): site.root for site in sites}
-        before = 0 if stored else self._time(body, list(body.reads.values()), body.work)
+        partner = None if stored else self._partner(body, sites)
+        before = 0 if stored or partner else self._time([body])
         after = 0
         for root in roots.values():
-            before += self._time(root, list(root.reads.values()), root.work)
+            before += self._time([body, root] if root is partner else [root])
             reads = [a for key, a in root.reads.items() if key[0] not in set(body.nest.results)]
             work = root.work
             for site in sites:
                 if site.root is root:
                     reads += [self._seen_from(access, site) for access in body.reads.values()]
                     work += body.cost * self._trips(root, site.place)
-            after += self._time(root, reads, work)
+            after += self._priced(reads, list(root.info.writes), work)
         return before - after
+
+    def _partner(self, body: Body, sites: Sequence[Site]) -> Body | None:
+        """The first reader that walks the nest's own loops: stored, the two would be one kernel."""
+        extents = body.info.domain.extents
+        same = tuple(ex.dim(i) for i in range(len(extents)))
+        for site in sorted(sites, key=lambda site: self.order[site.root.nest]):
+            own = site.root.info.domain.extents
+            if site.place == same and own[: len(extents)] == extents and not site.guarded:
+                return site.root
+        return None
 
     def _seen_from(self, access: Access, site: Site) -> Access:
         """A read of a nest as it looks where the nest is computed inside another body."""
         indices = self._moved(access.indices, site.place, site.root)
         return access._replace(indices=indices, box=_whole(site.root.info))
 
-    def _time(self, body: Body, reads: Sequence[Access], work: float) -> int:
+    def _time(self, bodies: Sequence[Body]) -> int:
+        """The time of bodies as one kernel that stores all their results."""
+        made = {r for body in bodies for r in body.nest.results}
+        reads = [a for body in bodies for a in body.reads.values() if a.value not in made]
+        writes = [dep for body in bodies for dep in body.info.writes]
+        return self._priced(reads, writes, sum(body.work for body in bodies))
+
+    def _priced(self, reads: Sequence[Access], writes: Sequence[MemoryDep], work: float) -> int:
         """Launch, and the larger of bytes and arithmetic, in bytes."""
         deps: dict[MemoryDep, None] = dict.fromkeys(access_dep(access) for access in reads)
-        moved = sum(self.value(d.bytes) for d in [*deps, *body.info.writes])
+        moved = sum(self.value(d.bytes) for d in [*deps, *writes])
         return self.machine.launch_bytes + max(moved, int(work * self.machine.op_bytes))
 
     # -- taking a nest into bodies ----------------------------------------------------------------

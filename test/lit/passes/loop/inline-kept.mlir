@@ -28,7 +28,7 @@ func.func @returned(%x: !aten.t<f32[64]>) -> (!aten.t<f32[64]>, !aten.t<f32[64]>
 // CHECK-LABEL: @broadcast
 // CHECK-COUNT-2: loop.nest
 // CHECK-NOT:   loop.nest
-// CHECK:       remark: [loop-inline] refused lgamma: storing moves fewer bytes than computing it again
+// CHECK:       remark: [loop-inline] refused lgamma: storing moves no more bytes than computing it again
 // EMULATE-LABEL: @broadcast
 func.func @broadcast(%x: !aten.t<f32[512]>, %y: !aten.t<f32[4096, 512]>) -> !aten.t<f32[4096, 512]> {
   %unread = loop.nest () reduce (d0: 512) -> (%o : !aten.t<f32[]>) origins ["sum"] {
