@@ -19,7 +19,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from minductor.dialects.aten.ops import AtenOp
-from minductor.dialects.aten.special import AssertOp, ConstantOp, PyOp, ScalarOp
+from minductor.dialects.aten.special import AssertOp, ConstantOp, PyOp, ScalarOp, SeedOp
 from minductor.dialects.dtypes import DTYPES
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.pyattrs import DeviceAttr, DTypeAttr, EnumAttr
@@ -83,6 +83,7 @@ class AtenInterpreter:
             ConstantOp: self._constant,
             PyOp: lambda op: [PYTHON[op.function.data](*(self.env[v] for v in op.operands))],
             AssertOp: self._assert,
+            SeedOp: lambda op: [torch.randint(0, 2**63 - 1, (1,))],
         }
 
     def run(self, args: Sequence[Any]) -> list[Any]:
@@ -138,13 +139,18 @@ class AtenInterpreter:
         overload = resolve(op.schema.qualified)
         positional: list[Any] = []
         keywords: dict[str, Any] = {}
-        for name, value in op.bind().items():
+        bound = op.bind()
+        seed = self.plain(bound.pop("rng_seed", None))
+        for name, value in bound.items():
             plain = self.plain(value)
             if op.schema.by_name[name].keyword_only:
                 keywords[name] = plain
             else:
                 positional.append(plain)
-        out = overload(*positional, **keywords)
+        with torch.random.fork_rng(devices=[], enabled=seed is not None):
+            if seed is not None:
+                torch.manual_seed(int(seed))
+            out = overload(*positional, **keywords)
         values = list(out) if isinstance(out, tuple | list) else [out]
         if not op.results:
             return []

@@ -5,7 +5,14 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from minductor.dialects.aten.ops import AtenOp, CustomOp, known_op, op_class
-from minductor.dialects.aten.special import SPECIAL_OPS, AssertOp, ConstantOp, PyOp, ScalarOp
+from minductor.dialects.aten.special import (
+    SPECIAL_OPS,
+    AssertOp,
+    ConstantOp,
+    PyOp,
+    ScalarOp,
+    SeedOp,
+)
 from minductor.dialects.aten.traits import (
     Commutative,
     Elementwise,
@@ -61,6 +68,7 @@ __all__ = [
     "PyOp",
     "Random",
     "ScalarOp",
+    "SeedOp",
     "View",
     "is_mutating",
     "is_ordered",

@@ -1,9 +1,13 @@
 """The ops of `aten` that have no schema: numbers, small constants, Python arithmetic.
 
-%c = aten.scalar 2.0                        a Python number in a tensor's place
-%n = aten.scalar 2 * s0                     the same, known as an expression
-%t = aten.py "truediv"(%a, %b)              arithmetic on Python numbers at run time
-%k = aten.constant [1.0, 2.0] : !aten.t<f32[2]>   a small tensor by its content
+    %c = aten.scalar 2.0                        a Python number in a tensor's place
+    %n = aten.scalar 2 * s0                     the same, known as an expression
+    %t = aten.py "truediv"(%a, %b)              arithmetic on Python numbers at run time
+    %k = aten.constant [1.0, 2.0] : !aten.t<f32[2]>   a small tensor by its content
+    aten.assert u0 - 2, "too few"               a check of sizes at run time
+    %s = aten.seed : !aten.t<i64[1]>            a seed for random ops that are drawn twice
+
+Each has a class with a constructor `of`.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from minductor.dialects.aten.schema import Arg
 from minductor.dialects.aten.text import optional_operand
-from minductor.dialects.aten.traits import Ordered
+from minductor.dialects.aten.traits import Ordered, Random
 from minductor.dialects.aten.values import parse_value, print_value, to_attr
 from minductor.dialects.attrs import ExprAttr
 from minductor.dialects.expr import Expr
@@ -249,4 +253,47 @@ class AssertOp(AssertText, IRDLOperation):
         return AssertOp.create(properties={"expr": ExprAttr(e), "message": StringAttr(message)})
 
 
-SPECIAL_OPS: tuple[type[Operation], ...] = (ScalarOp, PyOp, ConstantOp, AssertOp)
+class SeedText(Operation):
+    """`aten.seed : !aten.t<i64[1]>`."""
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.results[0].type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        return cls.create(result_types=[parser.parse_type()], attributes=attributes)
+
+    def verify_(self) -> None:
+        type_ = self.results[0].type
+        if not isinstance(type_, TensorType) or type_.body_text().split("@")[0] != "i64[1]":
+            raise VerifyException(f"a seed is `!aten.t<i64[1]>`, not `{type_}`")
+
+
+@irdl_op_definition
+class SeedOp(SeedText, IRDLOperation):
+    """`aten.seed : !aten.t<i64[1]>`: a seed from the device's default generator.
+
+    It goes to the `rng_seed` of random ops whose numbers are drawn again in another graph.
+    """
+
+    name = "aten.seed"
+    result = result_def(TensorType)
+    traits = traits_def(Random())
+
+    @staticmethod
+    def of(device: str = "cpu") -> SeedOp:
+        """A seed on a device."""
+        return SeedOp.create(result_types=[TensorType.make("i64", [1], device=device)])
+
+
+SPECIAL_OPS: tuple[type[Operation], ...] = (
+    ScalarOp,
+    PyOp,
+    ConstantOp,
+    AssertOp,
+    SeedOp,
+)

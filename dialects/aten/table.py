@@ -7,10 +7,18 @@ Whole lines are sorted, so a name is found by bisection.
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from minductor.dialects.aten.schema import Schema, parse_schema
+from minductor.dialects.aten.schema import Arg, Schema, parse_schema
+
+SEED = Arg("rng_seed", "tensor", optional=True, default=None, keyword_only=True)
+"""An argument that every random op has here beside torch's own: an i64[1] seed from `aten.seed`.
+
+With it the op is a function of its arguments, so a checkpointed region draws the same numbers when
+it is recomputed. It is no part of the schema's text, and no eager kernel takes it.
+"""
 
 
 @cache
@@ -44,4 +52,7 @@ def lookup(overload: str) -> Schema | None:
 
 def _parse_line(line: str) -> Schema:
     text, _, tags = line.partition(" | ")
-    return parse_schema(text, frozenset(tags.split()))
+    schema = parse_schema(text, frozenset(tags.split()))
+    if "nondeterministic_seeded" in schema.tags and not schema.mutates:
+        return replace(schema, args=(*schema.args, SEED))
+    return schema

@@ -29,7 +29,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import Pure
 
 from minductor.dialects import expr as ex
-from minductor.dialects.aten import AssertOp, AtenOp, ConstantOp, PyOp, Random, ScalarOp
+from minductor.dialects.aten import AssertOp, AtenOp, ConstantOp, PyOp, Random, ScalarOp, SeedOp
 from minductor.dialects.attrs import Origin, SymbolsAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_simplify import Ranges
@@ -119,6 +119,9 @@ class _Converter:
             self._aten(op)
         elif isinstance(op, ScalarOp | PyOp | ConstantOp):
             self.fn.env[op.results[0]] = special_value(self.fn, op)
+        elif isinstance(op, SeedOp):
+            device = op.result.type.device
+            self.fn.env[op.result] = Ref.of(self.fn.fresh_seed(device))
         elif isinstance(op, AssertOp):
             self.fn.emit(assert_call(op))
         else:

@@ -30,6 +30,8 @@ from minductor.lowering.aten_to_loop.refs import Ref, Result
 
 def extern_call(fn: FunctionLowering, op: AtenOp, args: Mapping[str, object]) -> list[Result]:
     """Emit the call; a value per result. Written operands get their new values in `fn.env`."""
+    if args.get("rng_seed") is not None:
+        raise ValueError(f"`{op.name}` with a seed of its own has no eager kernel")
     packer = _Packer(fn)
     positional, keywords = _pack_arguments(op, args, packer)
     written = _written_operands(op, args, packer)

@@ -72,16 +72,20 @@ class FunctionLowering:
         """The seed tensor of a device: one extern call, before everything that reads it."""
         found = self._seeds.get(device)
         if found is None:
-            op = ExternOp.of(
-                SEED,
-                [],
-                [],
-                {"device": DeviceAttr(device)},
-                [TensorType.make("i64", [1], device=device)],
-                {"random": UnitAttr(), "ordered": UnitAttr()},
-            )
-            found = self._seeds[device] = self._plain(op, "seed")
+            found = self._seeds[device] = self.fresh_seed(device)
         return found
+
+    def fresh_seed(self, device: str) -> SSAValue:
+        """A seed tensor that no other op reads yet."""
+        op = ExternOp.of(
+            SEED,
+            [],
+            [],
+            {"device": DeviceAttr(device)},
+            [TensorType.make("i64", [1], device=device)],
+            {"random": UnitAttr(), "ordered": UnitAttr()},
+        )
+        return self._plain(op, "seed")
 
     def stream(self) -> int:
         """The next stream number: one for every random op of the function."""

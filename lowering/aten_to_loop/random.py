@@ -31,6 +31,9 @@ _DIGITS = {"f16": 11, "bf16": 8}
 def _drawn(call: Call, b: NestBuilder, dtype: str, kind: str = "philox") -> SSAValue:
     """The random value of the nest's point (the first result's logical place)."""
     place = flatten_index(b.dims, contiguous_strides(b.shape))
+    if call.has("rng_seed"):
+        # a seed of its own, so any stream will do, as long as the recomputation takes the same
+        return b.random(call.fn.pointer(call.ref("rng_seed")), place, 0, dtype, kind)
     return b.random(call.fn.seed(call.type.device), place, call.fn.stream(), dtype, kind)
 
 

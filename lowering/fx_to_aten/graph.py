@@ -26,10 +26,10 @@ from minductor.dialects.aten.schema import Schema
 from minductor.dialects.aten.special import AssertOp, ConstantOp, PyOp, ScalarOp
 from minductor.dialects.aten.verify import bound_symbols, op_binds, type_symbols
 from minductor.dialects.expr import Expr
-from minductor.dialects.types import AbsentType, IntType
+from minductor.dialects.types import AbsentType, IntType, TensorType
 from minductor.lowering.fx_to_aten.arguments import Binder, schema_of
 from minductor.lowering.fx_to_aten.errors import ImportRefused
-from minductor.lowering.fx_to_aten.higher_order import import_higher_order
+from minductor.lowering.fx_to_aten.higher_order import import_higher_order, saved_state_device
 from minductor.lowering.fx_to_aten.meta import TypeTable, location, origin
 from minductor.lowering.fx_to_aten.symbols import SymbolTable
 
@@ -179,7 +179,11 @@ class GraphImporter:
             self.env[node] = value
             self._new_arg(AbsentType(None), ArgInfo(node.name, AbsentType(None)))
             return
-        type_ = self.types.of(value)
+        seeded = saved_state_device(node)
+        if seeded is None:
+            type_ = self.types.of(value)
+        else:
+            type_ = TensorType.make("i64", [1], device=seeded)
         arg = self._new_arg(type_, ArgInfo(node.name, type_, node.meta.get("desc")))
         self.env[node] = arg
         if isinstance(type_, IntType):

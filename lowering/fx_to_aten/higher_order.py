@@ -9,7 +9,12 @@
     %c = aten.clone.default(%y)
     aten.custom "mylib::inc(Tensor(a!) x, int k=1) -> ()"(%c)        later reads of %1 read %c
 
-Control flow with sub-graphs (`cond`, `while_loop`, `scan`) and saved random states are refused.
+    %1 = run_and_save_rng_state(aten.rand_like.default, %x)      (state, numbers)
+      -->
+    %s = aten.seed : !aten.t<i64[1]>
+    %r = aten.rand_like.default(%x, rng_seed = %s)               the recomputation takes %s as well
+
+Control flow with sub-graphs (`cond`, `while_loop`, `scan`) is refused.
 """
 
 from __future__ import annotations
@@ -18,14 +23,18 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensorMode
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
 from minductor.dialects.aten.ops import AtenOp
 from minductor.dialects.aten.schema import Arg, Schema
+from minductor.dialects.aten.special import SeedOp
+from minductor.dialects.aten.table import SEED
 from minductor.dialects.types import IntType
 from minductor.lowering.fx_to_aten.arguments import schema_of
 from minductor.lowering.fx_to_aten.errors import ImportRefused
+from minductor.lowering.fx_to_aten.meta import device_text
 
 if TYPE_CHECKING:
     from minductor.lowering.fx_to_aten.graph import GraphImporter
@@ -133,6 +142,62 @@ def _clone(importer: GraphImporter, node: torch.fx.Node, value: Any) -> SSAValue
     return op.results[0]
 
 
+def save_random(importer: GraphImporter, node: torch.fx.Node) -> None:
+    """`run_and_save_rng_state(op, ..)`: the state is a fresh seed, the op draws from it."""
+    target, *args = node.args
+    seed = SeedOp.of(_device_of(node, target, args))
+    importer.add(seed, node)
+    seed.result.name_hint = "seed"
+    importer.env[node] = [seed.result, _drawn(importer, node, target, args, seed.result)]
+
+
+def run_random(importer: GraphImporter, node: torch.fx.Node) -> None:
+    """`run_with_rng_state(state, op, ..)`: the op draws from the seed that was saved."""
+    state, target, *args = node.args
+    importer.env[node] = _drawn(importer, node, target, args, importer.binder.value(state))
+
+
+def saved_state_device(node: torch.fx.Node) -> str | None:
+    """The device of the seed that a placeholder holds when it is a saved random state."""
+    for user in node.users:
+        name = getattr(user.target, "__name__", "")
+        if name == "run_with_rng_state" and user.args[0] is node:
+            return _device_of(user, user.args[1], list(user.args[2:]))
+    return None
+
+
+def _drawn(
+    importer: GraphImporter, node: torch.fx.Node, target: Any, args: list[Any], seed: SSAValue
+) -> Any:
+    schema, custom = schema_of(str(target), target)
+    if SEED.name not in schema.by_name:
+        raise ImportRefused(f"the random state of `{target}`, which is not a random operator")
+    bound = importer.binder.bind(schema, args, node.kwargs)
+    bound[SEED.name] = seed
+    op = importer.emit(node, schema, custom, bound, _fake_results(node, target, args))
+    outs = [plain(r) for r in op.results]
+    return outs if len(outs) > 1 else outs[0]
+
+
+def _fake_results(node: torch.fx.Node, target: Any, args: list[Any]) -> Any:
+    """What the operator gives on the fake arguments: the node itself has no `val`."""
+
+    def fake(value: Any) -> Any:
+        return value.meta["val"] if isinstance(value, torch.fx.Node) else value
+
+    plain_args: Any = torch.fx.map_arg(args, fake)
+    plain_kwargs: Any = torch.fx.map_arg(dict(node.kwargs), fake)
+    mode = next((v.fake_mode for v in plain_args if hasattr(v, "fake_mode")), None)
+    with FakeTensorMode() if mode is None else mode:
+        return target(*plain_args, **plain_kwargs)
+
+
+def _device_of(node: torch.fx.Node, target: Any, args: list[Any]) -> str:
+    results = _fake_results(node, target, args)
+    first = results[0] if isinstance(results, list | tuple) else results
+    return device_text(first.device)
+
+
 def plain(value: SSAValue) -> Any:
     """The expression of an integer result, else the value."""
     return value.type.data if isinstance(value.type, IntType) else value
@@ -142,5 +207,7 @@ HANDLERS = {
     "with_effects": with_effects,
     "auto_functionalized": auto_functionalized,
     "auto_functionalized_v2": auto_functionalized_v2,
+    "run_and_save_rng_state": save_random,
+    "run_with_rng_state": run_random,
 }
 """Higher-order op -> how it is imported."""

@@ -192,6 +192,27 @@ def test_custom_ops_and_effects():
     assert "ordered" in text
 
 
+def test_checkpointed_dropout_shares_a_seed():
+    from torch.utils.checkpoint import checkpoint
+
+    def f(x):
+        return checkpoint(
+            lambda y: torch.nn.functional.dropout(y.sin(), 0.5), x, use_reentrant=False
+        )
+
+    graphs = capture(f, torch.randn(40, 5, requires_grad=True), train=True)
+    forward = import_graph(graphs["forward"], "forward")
+    backward = import_graph(graphs["backward"], "backward")
+    x = torch.ones(40, 5)
+    results = run_function(forward.module, [x], check=True)
+    seed = next(r for r in results if r.dtype == torch.int64)
+    saved = {"f32": torch.ones(40, 5), "i64": seed}
+    grads = run_function(backward.module, [saved[a.type.dtype] for a in backward.args], check=True)
+    assert torch.equal(results[0] == 0, grads[0] == 0)
+    text = str(forward.module)
+    assert str(Parser(MiniContext(), text).parse_module()) == text
+
+
 def test_refusals_name_node_and_reason():
     def f(x):
         return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))

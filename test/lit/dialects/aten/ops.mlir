@@ -63,9 +63,13 @@ func.func @numbers(%x: !aten.t<f32[s0]>) attributes {symbols = #aten.symbols<s0 
 // CHECK:      %a = aten.prims.convert_element_type.default(%x, dtype = f16) : !aten.t<f16[4]>
 // CHECK-NEXT: %b = aten.custom "mylib::foo(Tensor x, float s, Tensor? w=None) -> Tensor"(%a, s = 2.0) : !aten.t<f16[4]>
 // CHECK-NEXT: %c = aten.copy_.default(%x, %b) : !aten.t<f32[4]>
+// CHECK-NEXT: %s = aten.seed : !aten.t<i64[1]>
+// CHECK-NEXT: %r = aten.rand_like.default(%x, rng_seed = %s) : !aten.t<f32[4]>
 func.func @others(%x: !aten.t<f32[4]>) {
   %a = aten.prims.convert_element_type.default(%x, dtype = f16) : !aten.t<f16[4]>
   %b = aten.custom "mylib::foo(Tensor x, float s, Tensor? w=None) -> Tensor"(%a, s = 2.0) : !aten.t<f16[4]>
   %c = aten.copy_.default(%x, %b) : !aten.t<f32[4]>
+  %s = aten.seed : !aten.t<i64[1]>
+  %r = aten.rand_like.default(%x, rng_seed = %s) : !aten.t<f32[4]>
   func.return
 }
