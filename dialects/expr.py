@@ -290,9 +290,15 @@ def _fold_mod(terms: dict[Mono, int]) -> Expr:
 
 
 # -- constructors ---------------------------------------------------------------------------------
+_CONSTS: dict[int, Expr] = {}
+
+
 def const(value: int) -> Expr:
     """A constant."""
-    return Expr._make({(): value})
+    found = _CONSTS.get(value)
+    if found is None:
+        found = _CONSTS.setdefault(value, Expr._make({(): int(value)}))
+    return found
 
 
 ZERO = const(0)

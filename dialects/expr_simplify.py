@@ -36,12 +36,20 @@ class Ranges:
         self.multiples: dict[Atom, int] = dict(multiples or {})
         self._memo: dict[Expr, Expr] = {}
         self._nonneg: dict[Expr, bool] = {}
+        self._derived: dict[tuple[tuple[int, Expr], ...], Ranges] = {}
 
     def with_extents(self, extents: Iterable[tuple[int, ExprLike]]) -> Ranges:
-        """These ranges and iteration variables `(number, extent)` running over 0 .. extent-1."""
-        out = Ranges(self.bounds, self.multiples)
-        for number, extent in extents:
-            out.bounds[ex.dim_atom(number)] = (ex.ZERO, Expr.of(extent) - 1)
+        """These ranges and iteration variables `(number, extent)` running over 0 .. extent-1.
+
+        The same extents give the same object (with what it has memoised): do not change its bounds.
+        """
+        key = tuple((number, Expr.of(extent)) for number, extent in extents)
+        out = self._derived.get(key)
+        if out is None:
+            out = Ranges(self.bounds, self.multiples)
+            for number, extent in key:
+                out.bounds[ex.dim_atom(number)] = (ex.ZERO, extent - 1)
+            self._derived[key] = out
         return out
 
     def with_operand(self, number: int, lo: ExprLike | None, hi: ExprLike | None) -> Ranges:

@@ -105,7 +105,14 @@ class NestBuilder:
         return [e.subs(env) for e in exprs], [self._data[k] for k in used]
 
     def _simplified(self, index: Sequence[ExprLike]) -> list[Expr]:
-        return [self.ranges.simplify(Expr.of(e)) for e in index]
+        return [self._simple(Expr.of(e)) for e in index]
+
+    def _simple(self, e: Expr) -> Expr:
+        """Normal form by the ranges; a variable of the domain is one already."""
+        atom = e.as_atom
+        if atom is not None and atom.kind == "d":
+            return ex.ZERO if self.domain.extents[atom.index] is ex.ONE else e
+        return e if e.as_int is not None else self.ranges.simplify(e)
 
     # -- memory ----------------------------------------------------------------------------------
     def load(self, ref: Ref, index: Sequence[ExprLike]) -> SSAValue:

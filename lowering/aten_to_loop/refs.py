@@ -13,14 +13,14 @@ type; then a pointer to it can be made from (base, offset, strides) alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
 from minductor.dialects import expr as ex
-from minductor.dialects.expr import Expr, ExprLike
+from minductor.dialects.expr import Atom, Expr, ExprLike
 from minductor.dialects.expr_simplify import Ranges, flatten_index
 from minductor.dialects.types import TensorType
 
@@ -80,8 +80,9 @@ class Ref:
 
     def at(self, index: Sequence[ExprLike]) -> tuple[Expr, ...]:
         """The base's index of the element `index` (one expression per dimension of the value)."""
-        env = {ex.dim_atom(k): e for k, e in enumerate(index)}
-        return tuple(e.subs(env) for e in self.index)
+        point = [Expr.of(e) for e in index]
+        env = {ex.dim_atom(k): e for k, e in enumerate(point)}
+        return tuple(_placed(e, point, env) for e in self.index)
 
     def view(
         self, type_: TensorType, index: Sequence[ExprLike], ranges: Ranges, shares: bool = True
@@ -110,6 +111,14 @@ class Ref:
         flat = inner.simplify(flatten_index(self.index, self.base_type.strides))
         want = flatten_index([ex.dim(k) for k in range(self.rank)], self.type.strides)
         return flat is inner.simplify(want + self.offset())
+
+
+def _placed(e: Expr, point: Sequence[Expr], env: Mapping[Atom, Expr]) -> Expr:
+    """e at a point; a plain variable is looked up, which spares a substitution."""
+    atom = e.as_atom
+    if atom is not None and atom.kind == "d":
+        return point[atom.index]
+    return e if e.as_int is not None else e.subs(env)
 
 
 def broadcast_index(
