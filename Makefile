@@ -11,7 +11,7 @@ PYTEST_FLAGS ?=
 DEVICE ?= cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lit unit e2e slow check format bench clean
+.PHONY: help venv demo test lit unit e2e slow check format tour bench clean
 
 help: ## list the jobs
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -54,6 +54,9 @@ check: $(READY) ## ruff, pyright strict, size caps, import direction, a lit file
 format: $(READY) ## format the code and mend what ruff can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+tour: $(READY) ## write docs/tour.md anew
+	$(BIN)/python -m minductor.tools.make_tour
 
 bench: $(READY) ## minductor, TorchInductor and eager side by side (DEVICE=cpu or cuda)
 	$(BIN)/python -m bench --device $(DEVICE)

@@ -20,11 +20,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from minductor.dialects.kernel import ops as k
+from minductor.dialects.kernel.host import LaunchOp
 from minductor.dialects.scalar.ops import BoundOp
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import LOOPS, Loop, child_loops, is_leaf, kernels_of
@@ -58,6 +59,7 @@ class KernelPersistPass(MiniPass):
                 sink_of(ctx).refused(self.name, func.sym_name.data, reason)
                 continue
             merge(block, stages)
+            _rename(op, func)
 
     def _refusal(self, stages: list[Loop]) -> str | None:
         extents = {s.extent.data for s in stages}
@@ -73,6 +75,16 @@ class KernelPersistPass(MiniPass):
         if len({s.var.data for s in stages}) != 1:
             return "stages with different variables"
         return None
+
+
+def _rename(module: ModuleOp, func: k.FuncOp) -> None:
+    """`triton_red_..` (looped) becomes `triton_per_..` (persistent), in its launches too."""
+    old = func.sym_name.data
+    new = old.replace("triton_red_", "triton_per_", 1)
+    func.sym_name = StringAttr(new)
+    for op in module.walk():
+        if isinstance(op, LaunchOp) and op.callee.string_value() == old:
+            op.callee = SymbolRefAttr(new)
 
 
 def row_block(block: Block) -> Block:
