@@ -92,7 +92,8 @@ class Access(NamedTuple):
     """A load or store as the nest's body has it.
 
     `value` is the operand (a view stays a view), `indices` one expression per dimension over the
-    nest's variables, `guarded` true under a `scalar.if`, `combine` the store's word or empty.
+    nest's variables, `guarded` true under a `scalar.if`, `combine` the store's word or empty,
+    `hidden` the variables behind its data operands.
     """
 
     op: Operation
@@ -102,6 +103,7 @@ class Access(NamedTuple):
     guarded: bool
     box: Box
     combine: str = ""
+    hidden: tuple[Expr, ...] = ()
 
 
 class Box(NamedTuple):
@@ -277,20 +279,24 @@ def flat_index(index: tuple[Expr, ...], type_: TensorType) -> Expr:
 def _hidden_ranges(access: Access) -> Extents:
     """A gather touches as many elements as it makes trips: variables behind its data count too."""
     shown = {a.index for e in access.indices for a in e.vars("d")}
-    hidden: set[int] = set()
-    todo = list(access.operands)
+    hidden = {a.index for e in access.hidden for a in e.vars("d")} - shown
+    extents = access.box.extents
+    return tuple(extents[i] for i in sorted(hidden) if extents[i] is not ex.ONE)
+
+
+def variables_behind(values: Iterable[SSAValue]) -> tuple[Expr, ...]:
+    """Iteration variables that body values depend on."""
+    found: set[Atom] = set()
+    todo = list(values)
     seen: set[Operation] = set()
     while todo:
         owner = todo.pop().owner
         if isinstance(owner, Block) or owner in seen or isinstance(owner, NestOp):
             continue
         seen.add(owner)
-        hidden.update(a.index for e in op_exprs(owner) for a in e.vars("d"))
+        found.update(a for e in op_exprs(owner) for a in e.vars("d"))
         todo.extend(owner.operands)
-    extents = access.box.extents
-    # data may be computed in a body with more variables
-    inside = (i for i in sorted(hidden - shown) if i < len(extents))
-    return tuple(extents[i] for i in inside if extents[i] is not ex.ONE)
+    return tuple(Expr.of_atom(a) for a in sorted(found, key=lambda a: a.index))
 
 
 def data_key(value: SSAValue, depth: int = 8) -> tuple[object, ...]:
@@ -335,16 +341,20 @@ def _walk(
         kind = type(op)
         if kind is LoadOp:
             args = op.operands
-            access = Access(op, args[0], _indices(op), tuple(args[1:]), depth > 0, box)
+            operands = tuple(args[1:])
+            access = Access(op, args[0], _indices(op), operands, depth > 0, box)
+            if operands:
+                access = access._replace(hidden=variables_behind(operands))
             info.loads.append(access)
         elif kind is StoreOp:
             args = op.operands
             word = cast(StoreOp, op).combine
             text = "" if word is None else word.data
             target, operands = results[args[1]], tuple(args[2:])
-            info.stores.append(
-                Access(op, target, _indices(op), operands, depth > 0, box, text)
-            )
+            access = Access(op, target, _indices(op), operands, depth > 0, box, text)
+            if operands:
+                access = access._replace(hidden=variables_behind(operands))
+            info.stores.append(access)
         elif kind is IfOp:
             for region, cut in zip(op.regions, _cuts(cast(IfOp, op), box), strict=True):
                 _walk(info, region.block, cut, depth + 1, results)

@@ -21,28 +21,35 @@ that touch one buffer are checked (`fusion/legality.py`), priced in bytes (`fusi
 fused best first. Each pair leaves a remark. `preset=seed` fixes the behaviour of the reference
 programs: legal pairs fuse, ranked by shared bytes and closeness; the default also asks the price,
 and matches loops in another order.
+
+`plan=FILE` writes the plan with its prices and refusals, `explain=true` keeps the refusals on the
+function for `-t plan`, and `plan-in=FILE` obeys an edited plan (`fusion/plan_file.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
 from minductor.dialects.attrs import SymbolsAttr
 from minductor.passes.base import MiniPass
-from minductor.passes.logs import logs_of
+from minductor.passes.logs import LogSink, logs_of
 from minductor.passes.loop.fusion.build import write_groups
 from minductor.passes.loop.fusion.graph import FusionGraph
 from minductor.passes.loop.fusion.legality import Rules
 from minductor.passes.loop.fusion.logs import log_nodes
 from minductor.passes.loop.fusion.machine import machine_of
+from minductor.passes.loop.fusion.plan_file import Plan, obey, read_plan
 from minductor.passes.loop.fusion.price import Pricer
 from minductor.passes.loop.fusion.rounds import Decision, Fuser
+from minductor.passes.loop.plan_text import REFUSED, graph_plan
 from minductor.passes.registry import nearest
 from minductor.passes.remarks import RemarkSink, sink_of
 
@@ -62,6 +69,9 @@ class LoopFusePass(MiniPass):
     preset: str = "default"
     machine: str = "auto"
     max_rounds: int = 10
+    plan: str = ""
+    plan_in: str = ""
+    explain: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.preset not in PRESETS:
@@ -84,18 +94,66 @@ class LoopFusePass(MiniPass):
         logs = logs_of(ctx)
         arguments = frozenset[object](func.body.block.args)
         log_nodes(logs, "ir_pre_fusion", graph.nodes, arguments)
+        decisions = self._decide(graph, pricer, logs, func.sym_name.data)
+        log_nodes(logs, "ir_post_fusion", graph.nodes, arguments)
+        report(decisions, sink_of(ctx), self.name)
+        write_groups(graph, pricer)
+        if self.plan or self.explain:
+            func.attributes[REFUSED] = refused_pairs(decisions, graph)
+        if self.plan:
+            write_plan(func, self.plan)
+        if not self.explain:
+            func.attributes.pop(REFUSED, None)
+
+    def _decide(
+        self, graph: FusionGraph, pricer: Pricer, logs: LogSink, function: str
+    ) -> list[Decision]:
+        """Fuse as the plan says, or as the rounds find."""
+        rules = PRESETS[self.preset]
+        plan = read_plan(_read(self.plan_in), function) if self.plan_in else Plan()
+        if plan.groups:
+            return obey(plan, graph, rules, pricer)
         fuser = Fuser(
             graph,
-            PRESETS[self.preset],
+            rules,
             pricer,
             logs,
             priced=self.preset != "seed",
             max_rounds=self.max_rounds,
+            apart=frozenset(plan.apart),
         )
         fuser.run()
-        log_nodes(logs, "ir_post_fusion", graph.nodes, arguments)
-        report(fuser.decisions, sink_of(ctx), self.name)
-        write_groups(graph, pricer)
+        return fuser.decisions
+
+
+def refused_pairs(decisions: Sequence[Decision], graph: FusionGraph) -> ArrayAttr[StringAttr]:
+    """The refusals that stand at the end: of pairs that did not become parts of larger nodes."""
+    left = {node.name for node in graph.nodes}
+    return ArrayAttr(
+        [
+            StringAttr(one.text())
+            for one in decisions
+            if not one.accepted and one.first in left and one.last in left
+        ]
+    )
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise PassFailedException(f"plan-in: {error}") from error
+
+
+def write_plan(func: FuncOp, path: str) -> None:
+    """Write a function's plan; the graphs of a training step get a file each, by their names."""
+    where, name = Path(path), func.sym_name.data
+    if name in ("forward", "backward"):
+        where = where.with_name(f"{where.stem}.{name}{where.suffix}")
+    try:
+        where.write_text(graph_plan(func, []), encoding="utf-8")
+    except OSError as error:
+        raise PassFailedException(f"plan: {error}") from error
 
 
 def report(decisions: list[Decision], sink: RemarkSink, name: str) -> None:

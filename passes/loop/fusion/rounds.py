@@ -33,6 +33,10 @@ class Decision:
         """The pair was fused."""
         return not self.reason
 
+    def text(self) -> str:
+        """`op0, op1: no shared data {0}`."""
+        return f"{self.first}, {self.last}: {self.reason or 'fused'} {{{self.shared}}}"
+
 
 @dataclass
 class Candidate:

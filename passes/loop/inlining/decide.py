@@ -307,8 +307,14 @@ class Decider:
 
     def _seen_from(self, access: Access, site: Site) -> Access:
         """A read of a nest as it looks where the nest is computed inside another body."""
-        indices = self._moved(access.indices, site.place, site.root)
-        return access._replace(indices=indices, box=_whole(site.root.info))
+        return self._moved_access(access, site.place, site.root)
+
+    def _moved_access(self, access: Access, place: Place, body: Body) -> Access:
+        return access._replace(
+            indices=self._moved(access.indices, place, body),
+            hidden=self._moved(access.hidden, place, body),
+            box=_whole(body.info),
+        )
 
     def _time(self, bodies: Sequence[Body]) -> int:
         """The time of bodies as one kernel that stores all their results."""
@@ -357,13 +363,11 @@ class Decider:
         body.ops += info.ops
         body.cost += info.cost
         body.work += info.cost * self._trips(body, place)
-        whole = _whole(body.info)
         for access in info.loads:
             if access.value in self.producers:
                 continue
             if info.nest is not body.nest:
-                indices = self._moved(access.indices, place, body)
-                access = access._replace(indices=indices, box=whole)
+                access = self._moved_access(access, place, body)
             body.reads[(access.value, access.indices, access.operands)] = access
 
 

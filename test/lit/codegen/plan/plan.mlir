@@ -3,8 +3,10 @@
 /// Groups are priced at the sizes of capture; an inner nest is no row of its own.
 
 // CHECK:      plan of @forward, at s0 = 64
-// CHECK-NEXT:   group relu_sum: floor 16896, unfused 17408, planned 16896; sin, sum, relu
-// CHECK-NEXT:   extern aten.mm.default
+// CHECK-NEXT:   group relu_sum: floor 16896, unfused 17408, planned 16896
+// CHECK-NEXT:     op0: sin, sum
+// CHECK-NEXT:     op1: relu
+// CHECK-NEXT:   extern op2: aten.mm.default
 // CHECK-NEXT: graph: 1 fused, 0 nests, 1 extern; floor 49408, unfused 17408, planned 16896
 func.func @forward(%x: !aten.t<f32[s0, 64]>, %unused: !aten.t<f32[9]>, %w: !aten.t<f32[64, 64]>)
     -> (!aten.t<f32[s0]>, !aten.t<f32[64, 64]>)

@@ -1,4 +1,4 @@
-"""Random loop modules as text: pointwise nests, reductions, broadcasts, transposes, slices, gathers.
+"""Random loop modules as text: pointwise nests, reductions, broadcasts, transposes, slices.
 
 Sizes are 6 (rows) and 8 (columns), so that every pass's result can be run by the interpreter.
 """
