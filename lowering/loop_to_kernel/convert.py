@@ -42,6 +42,7 @@ from minductor.dialects.kernel import host as h
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.ops import CommitOp, ExternOp, GroupOp, NestOp, ViewOp
 from minductor.dialects.loop.verify import symbol_ranges
+from minductor.dialects.types import TensorType
 from minductor.lowering.loop_to_kernel.group import GroupLowering
 from minductor.lowering.loop_to_kernel.host import HostBuilder, reads_outside
 from minductor.lowering.loop_to_kernel.space import SpaceError
@@ -134,7 +135,9 @@ class _FunctionLowering:
         result.func.location = op.location
         self.kernels.append(result.func)
         outside = {v: r for v, r in zip(last.operands, op.results, strict=True)}
-        operands = [self.host.values[v] for v in result.inputs]
+        device = result.results[0].type
+        assert isinstance(device, TensorType)
+        operands = [self.host.on_device(v, device.device, op) for v in result.inputs]
         for value in result.results:
             operands.append(self._result_buffer(op, value, outside[value]))
         self.host.add(h.LaunchOp.of(name, operands, result.symbols), op)
@@ -148,7 +151,7 @@ class _FunctionLowering:
         acc = owner.updated(owner.number_of(inner))
         if acc is None:
             return self.host.allocate(outer, group)
-        return self.host.updated(outer, acc, group, reads_outside(group, acc))
+        return self.host.updated(outer, acc, group, reads_outside(group, acc, self.host.uses))
 
     def _name(self, op: GroupOp) -> str:
         prefix = self.target

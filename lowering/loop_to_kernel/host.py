@@ -16,7 +16,7 @@ from minductor.dialects import expr as ex
 from minductor.dialects.attrs import IndexAttr
 from minductor.dialects.kernel import host as h
 from minductor.dialects.loop.ops import CommitOp, ExternOp, GroupOp, LoadOp, NestOp, ViewOp
-from minductor.dialects.pyattrs import ArgAttr
+from minductor.dialects.pyattrs import ArgAttr, DeviceAttr
 from minductor.dialects.types import TensorType
 
 
@@ -26,31 +26,33 @@ class Uses:
 
     positions: Mapping[Operation, int]
     last: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    roots: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     commits: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
     @staticmethod
     def of(block: Block) -> Uses:
         """Collect the last use of each tensor (through views too) and the commits."""
         uses = Uses({op: i for i, op in enumerate(block.ops)})
-        roots: dict[SSAValue, SSAValue] = {}
         for op, position in uses.positions.items():
             if isinstance(op, CommitOp):
                 uses.commits[op.new] = op.arg
-                uses.touch(op.new, position, roots)
+                uses.touch(op.new, position)
                 continue
             for inner in op.walk():
                 for value in inner.operands:
-                    uses.touch(value, position, roots)
+                    uses.touch(value, position)
             if isinstance(op, ViewOp):
-                roots[op.result] = roots.get(op.source, op.source)
+                uses.roots[op.result] = uses.root(op.source)
         return uses
 
-    def touch(self, value: SSAValue, position: int, roots: Mapping[SSAValue, SSAValue]) -> None:
+    def touch(self, value: SSAValue, position: int) -> None:
         """Note a use of a tensor and of the storage behind it."""
         self.last[value] = position
-        root = roots.get(value)
-        if root is not None:
-            self.last[root] = position
+        self.last[self.root(value)] = position
+
+    def root(self, value: SSAValue) -> SSAValue:
+        """The tensor whose storage a value is a view of."""
+        return self.roots.get(value, value)
 
     def committed_to(self, result: SSAValue) -> SSAValue | None:
         """The argument that a result ends in, through a chain of updates."""
@@ -85,6 +87,7 @@ class HostBuilder:
         self.uses = Uses.of(source)
         self.values: dict[SSAValue, SSAValue] = {}
         self.owned: set[SSAValue] = set()
+        self.moved: dict[tuple[SSAValue, str], SSAValue] = {}
         for old, new in zip(source.args, target.args, strict=True):
             new.name_hint = old.name_hint
             self.values[old] = new
@@ -134,6 +137,22 @@ class HostBuilder:
             return True
         return isinstance(acc, BlockArgument) and self.uses.committed_to(result) is acc
 
+    def on_device(self, value: SSAValue, device: str, like: Operation) -> SSAValue:
+        """The buffer of a tensor on the device of a kernel: eager lets numbers on the CPU in."""
+        buffer = self.values[value]
+        type_ = buffer.type
+        if not isinstance(type_, TensorType) or type_.device == device or type_.rank:
+            return buffer
+        key = (value, device)
+        if key not in self.moved:
+            props: dict[str, Attribute] = {"device": DeviceAttr(device)}
+            to = type_.with_(device=device)
+            args: list[Attribute] = [ArgAttr(0)]
+            op = h.ExternOp.of("aten._to_copy.default", [buffer], args, props, [to])
+            self.add(op, like)
+            self.moved[key] = op.results[0]
+        return self.moved[key]
+
     # -- ops -------------------------------------------------------------------------------------
     def view(self, op: ViewOp) -> None:
         """A view becomes a reinterpret."""
@@ -170,6 +189,7 @@ class HostBuilder:
         self.add(h.ExternOp.of("aten.copy_.default", [arg, new], args, {}, [], props), op)
 
 
-def reads_outside(group: GroupOp, value: SSAValue) -> bool:
-    """A nest of the group loads this outside tensor."""
-    return any(isinstance(op, LoadOp) and op.source is value for op in group.walk())
+def reads_outside(group: GroupOp, value: SSAValue, uses: Uses) -> bool:
+    """A nest of the group loads this outside tensor, or a view of its storage."""
+    root = uses.root(value)
+    return any(isinstance(op, LoadOp) and uses.root(op.source) is root for op in group.walk())

@@ -70,3 +70,35 @@ func.func @h(%i: !aten.t<i64[s0]>, %x: !aten.t<f32[s0, 64]>, %w: !aten.t<f32[s1,
       store add %v, %o[%j, d1] }
     yield %a }
   func.return %g : !aten.t<f32[s1, 64]> }
+
+// -----
+
+/// A number that lives on the CPU is brought to the kernel's device, as eager lets it in.
+// CHECK-LABEL: func.func @call
+// CHECK:         [[COPY:%.*]] = kernel.extern "aten._to_copy.default"(%k) args [#loop.arg<0>] kwargs {device = #aten.device<"cuda">}
+// CHECK:         kernel.launch @cpp_fused_mul_0(%x, [[COPY]], %a)[]
+func.func @scalar(%x: !aten.t<f32[8]@cuda>, %k: !aten.t<f32[]>) -> !aten.t<f32[8]@cuda> {
+  %g = loop.group "mul" -> !aten.t<f32[8]@cuda> {
+    %a = nest (d0: 8) -> (%o : !aten.t<f32[8]@cuda>) {
+      %v = load %x[d0] : f32
+      %w = load %k[] : f32
+      %m = scalar.mul %v, %w : f32
+      store %m, %o[d0] }
+    yield %a }
+  func.return %g : !aten.t<f32[8]@cuda> }
+
+// -----
+
+/// A group that reads the old value through a view must not write over it: the update is a copy.
+// CHECK-LABEL: func.func @call
+// CHECK:         kernel.extern "aten.copy_.default"
+// CHECK:         kernel.launch
+func.func @aliased(%x: !aten.t<f32[8]>) -> !aten.t<f32[8]> {
+  %w = loop.view %x offset 0 : !aten.t<f32[8]> to !aten.t<f32[4]>
+  %g = loop.group "update" -> !aten.t<f32[8]> {
+    %a = nest (d0: 4) -> (%o = %x : !aten.t<f32[8]>) {
+      %v = load %w[d0] : f32
+      store %v, %o[d0 + 4] }
+    yield %a }
+  loop.commit %g to %x : !aten.t<f32[8]>, !aten.t<f32[8]>
+  func.return %g : !aten.t<f32[8]> }
