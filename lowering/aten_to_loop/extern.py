@@ -50,8 +50,24 @@ def extern_call(fn: FunctionLowering, op: AtenOp, args: Mapping[str, object]) ->
         )
     )
     for old, new in zip(written, call.results[len(types) :], strict=True):
-        fn.replace_base(packer.operands[old], new)
+        _rewritten(fn, packer.refs[old], new)
     return [result_of(fn, v) for v in call.results[: len(types)]]
+
+
+def _rewritten(fn: FunctionLowering, ref: Ref, new: SSAValue) -> None:
+    """The call has written `ref`, whose elements are now those of `new`.
+
+    Of a value seen through a view, the base gets a new value: the old one with the view's elements
+    replaced.
+    """
+    if ref.is_whole:
+        fn.replace_base(ref.base, new)
+        return
+    if ref.dtype != ref.base_type.dtype:
+        raise ValueError(f"a call writes {ref.base_type.dtype} memory as {ref.dtype}")
+    b = fn.nest_builder([ref.base_type], ref.sizes, updates={0: ref.base})
+    b.store(b.load_raw(new, b.dims), 0, ref.at(b.dims))
+    fn.replace_base(ref.base, fn.emit(b.finish()).results[0])
 
 
 def result_of(fn: FunctionLowering, value: SSAValue) -> Result:
@@ -72,12 +88,14 @@ class _Packer:
     def __init__(self, fn: FunctionLowering):
         self.fn = fn
         self.operands: list[SSAValue] = []
+        self.refs: list[Ref] = []
 
     def operand(self, ref: Ref) -> ArgAttr:
         """The argument that stands for a tensor."""
         value = self.fn.number_value(ref) if ref.wrapped else self.fn.pointer(ref)
         if value not in self.operands:
             self.operands.append(value)
+            self.refs.append(ref)
         return ArgAttr(self.operands.index(value))
 
     def attr(self, value: object) -> Attribute:

@@ -73,6 +73,18 @@ def lerp(call: Call) -> list[Result]:
     return pointwise(call, body, [call.ref("self"), call.ref("end"), call.operand("weight")])
 
 
+@lower("ldexp.Tensor")
+def ldexp(call: Call) -> list[Result]:
+    """self * 2 ** other."""
+
+    def body(b: NestBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+        return b.op("mul", x, b.op("pow", b.like(2.0, y), y))
+
+    if not is_float(call.type.dtype):
+        raise Declined("ldexp of integers")
+    return pointwise(call, body, pair(call))
+
+
 @lower("xlogy.Tensor", "xlogy.Scalar_Self", "xlogy.Scalar_Other")
 def xlogy(call: Call) -> list[Result]:
     """self * log(other); 0 where self is 0 unless other is NaN."""

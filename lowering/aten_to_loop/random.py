@@ -15,6 +15,8 @@ the partitioner, so forward and backward see the same one.
 
 from __future__ import annotations
 
+from math import log1p, pi
+
 from xdsl.ir import SSAValue
 
 from minductor.dialects.expr_simplify import contiguous_strides, flatten_index
@@ -109,6 +111,49 @@ def exponential(call: Call) -> list[Result]:
     value = _drawn(call, b, opmath(dtype))
     draw = b.op("neg", b.op("log1p", b.op("neg", value)))
     b.store(b.op("div", draw, b.like(rate, value)))
+    return call.done(b)
+
+
+@lower("log_normal.default")
+def log_normal(call: Call) -> list[Result]:
+    """exp of a normal value."""
+    _own_generator(call)
+    dtype = _float_result(call)
+    mean, deviation = float(call.number("mean")), float(call.number("std"))
+    b = call.nest()
+    value = _drawn(call, b, opmath(dtype), "philox_normal")
+    place = b.op("add", b.op("mul", value, b.like(deviation, value)), b.like(mean, value))
+    b.store(b.op("exp", place))
+    return call.done(b)
+
+
+@lower("cauchy.default")
+def cauchy(call: Call) -> list[Result]:
+    """median + sigma * tan(pi * (u - 1/2))."""
+    _own_generator(call)
+    dtype = _float_result(call)
+    median, sigma = float(call.number("median")), float(call.number("sigma"))
+    b = call.nest()
+    value = _drawn(call, b, opmath(dtype))
+    angle = b.op("mul", b.op("sub", value, b.like(0.5, value)), b.like(pi, value))
+    spread = b.op("mul", b.op("tan", angle), b.like(sigma, value))
+    b.store(b.op("add", spread, b.like(median, value)))
+    return call.done(b)
+
+
+@lower("geometric.default")
+def geometric(call: Call) -> list[Result]:
+    """Trials up to the first success: ceil(log(1 - u) / log(1 - p)), at least 1."""
+    _own_generator(call)
+    p = float(call.number("p"))
+    if not 0 < p < 1:
+        raise Declined("a probability outside (0, 1)")
+    b = call.nest()
+    value = _drawn(call, b, "f32")
+    tail = b.op("log1p", b.op("neg", value))
+    trials = b.op("ceil", b.op("div", tail, b.like(log1p(-p), value)))
+    whole = b.op("maximum", trials, b.like(1.0, value))
+    b.store(b.cast(whole, opmath(call.type.dtype)))
     return call.done(b)
 
 

@@ -41,6 +41,7 @@ FAMILIES = (
     "pad",
     "index",
     "scatter",
+    "masked",
     "pool",
     "pool_backward",
     "pool_adaptive",
