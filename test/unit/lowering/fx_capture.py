@@ -63,13 +63,13 @@ def example_arguments(gm: torch.fx.GraphModule, seed: int = 0) -> list[Any]:
         if not isinstance(value, torch.Tensor):
             out.append(hint(value))
             continue
-        made = torch.empty_strided(
-            [hint(n) for n in value.shape], [hint(n) for n in value.stride()], dtype=value.dtype
-        )
-        if made.is_floating_point():
-            out.append(made.uniform_(0.1, 1.0, generator=generator))
-        else:
-            out.append(made.random_(0, 2, generator=generator))
+        sizes, strides = [hint(n) for n in value.shape], [hint(n) for n in value.stride()]
+        # through a flat storage: expanded tensors cannot be filled in place
+        flat = torch.empty(sum(max(n - 1, 0) * s for n, s in zip(sizes, strides, strict=True)) + 1)
+        flat = flat.uniform_(0.1, 1.0, generator=generator)
+        if not value.is_floating_point():
+            flat = flat * 2
+        out.append(flat.to(value.dtype).as_strided(sizes, strides))
     return out
 
 
