@@ -1,8 +1,8 @@
 """Reference of `scalar.random`: Philox-4x32-10 (Salmon et al., 2011), pure functions.
 
 The counter is (low, high) 32 bits of the flat index, the stream and 0; the key is the seed's low
-and high 32 bits. A value depends on (seed, stream, index) alone, so that any order of evaluation, and
-evaluating twice, gives the same. The C++ and Triton emitters print the same arithmetic.
+and high 32 bits. A value depends on (seed, stream, index) alone, so that any order of evaluation,
+and evaluating twice, gives the same. The C++ and Triton emitters print the same arithmetic.
 
     philox         uniform in [0, 1): word0 >> 8 over 2**24 (f32); 53 bits of word1:word0 (f64);
                    bf16 and f16 keep their 8 and 11 leading bits, so that 1.0 never appears
