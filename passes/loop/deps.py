@@ -117,7 +117,7 @@ class Box(NamedTuple):
         return Box(_with(self.starts, number, start), _with(self.extents, number, extent))
 
 
-@dataclass
+@dataclass(eq=False)
 class NestDeps:
     """What a nest touches.
 
@@ -138,6 +138,8 @@ class NestDeps:
     """Expressions that are values or tests, not addresses."""
     has_reduce: bool = False
     has_scan: bool = False
+    renamed: dict[Atom, Expr] | None = None
+    """The nest's variables over those of `domain`, where the analysis has split some."""
     has_bound: bool = False
     depth: int = 0
     """How deep conditions nest."""

@@ -55,7 +55,7 @@ from minductor.passes.remarks import RemarkSink, sink_of
 
 PRESETS = {
     "seed": Rules(),
-    "default": Rules(ordered=False, equal_groups=False, whole=16384, bar=20, reach=512),
+    "default": Rules(ordered=False, equal_groups=False, whole=16384, bar=20, reach=512, splits=3),
 }
 
 
@@ -83,14 +83,14 @@ class LoopFusePass(MiniPass):
                 self._function(ctx, func)
 
     def _function(self, ctx: Context, func: FuncOp) -> None:
-        graph = FusionGraph(func.body.block)
+        symbols = func.attributes.get("symbols")
+        known = symbols if isinstance(symbols, SymbolsAttr) else SymbolsAttr(())
+        graph = FusionGraph(func.body.block, known.ranges())
         if not graph.slots:
             return
-        symbols = func.attributes.get("symbols")
-        hints = symbols.hints() if isinstance(symbols, SymbolsAttr) else {}
         nests = [node for node in graph.nodes if node.kind == "nest"]
         device = nests[0].device.partition(":")[0] if nests else "cpu"
-        pricer = Pricer(machine_of(self.machine, device), hints)
+        pricer = Pricer(machine_of(self.machine, device), known.hints())
         logs = logs_of(ctx)
         arguments = frozenset[object](func.body.block.args)
         log_nodes(logs, "ir_pre_fusion", graph.nodes, arguments)

@@ -9,12 +9,15 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import Block, Operation, OpResult
 
 from minductor.dialects import expr as ex
-from minductor.dialects.attrs import BytesAttr, Domain, DomainAttr, ExprAttr, IndexAttr
+from minductor.dialects.attrs import BytesAttr, Domain, DomainAttr
+from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.loop.ops import GroupOp, LoadOp, NestOp, YieldOp
+from minductor.passes.loop.deps import NestDeps
 from minductor.passes.loop.fusion.graph import FusionGraph, Node, Vars
 from minductor.passes.loop.fusion.price import Pricer
 from minductor.passes.loop.inlining.origins import fused_location
 from minductor.passes.loop.ledger import UNFUSED, group_bytes
+from minductor.passes.loop.simplify_index import map_exprs
 
 NAME_LENGTH = 100
 
@@ -39,9 +42,11 @@ def _group(node: Node, graph: FusionGraph, pricer: Pricer) -> GroupOp:
     kept = [r for nest in nests for r in nest.results if pricer.needed_outside(r, inside)]
     block = Block()
     made = {r for nest in nests for r in nest.results}
-    for nest in nests:
+    for info in infos:
+        nest = info.nest
         nest.attributes.pop(UNFUSED, None)
         unguard(nest, made)
+        rename_variables(info, graph.symbols)
         order_variables(nest, node.axes[nest])
         nest.detach()
         block.add_op(nest)
@@ -84,6 +89,17 @@ def group_name(nests: Iterable[NestOp]) -> str:
     return f"{text[: NAME_LENGTH - 9].rstrip('_')}_{digest}"
 
 
+def rename_variables(info: NestDeps, symbols: Ranges) -> None:
+    """Write the variables that the analysis has split into the nest."""
+    if info.renamed is None:
+        return
+    nest, renamed, ranges = info.nest, info.renamed, info.domain.ranges(symbols)
+    nest.properties["domain"] = DomainAttr(info.domain)
+    for op in nest.body.block.walk():
+        for name, attr in op.properties.items():
+            op.properties[name] = map_exprs(attr, lambda e: ranges.simplify(e.subs(renamed)))
+
+
 def order_variables(nest: NestOp, shared: Vars) -> None:
     """Renumber a nest's parallel variables so that the shared ones come first, in their order."""
     domain = nest.domain.data
@@ -96,10 +112,7 @@ def order_variables(nest: NestOp, shared: Vars) -> None:
     subst = {ex.dim_atom(old): ex.dim(new) for new, old in enumerate(order)}
     for op in nest.body.block.walk():
         for name, attr in op.properties.items():
-            if isinstance(attr, IndexAttr):
-                op.properties[name] = IndexAttr(tuple(e.subs(subst) for e in attr.data))
-            elif isinstance(attr, ExprAttr):
-                op.properties[name] = ExprAttr(attr.data.subs(subst))
+            op.properties[name] = map_exprs(attr, lambda e: e.subs(subst))
 
 
 def common_loops(nests: Sequence[NestOp]) -> int:

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from minductor.dialects.attrs import DomainAttr
 from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.loop.ops import CommitOp, ExternOp, NestOp, ViewOp
 from minductor.dialects.loop.verify import op_exprs
 from minductor.dialects.types import IntType, TensorType
@@ -85,6 +86,12 @@ class Node:
         return iteration_group(next((i for i in self.infos if i.has_reduce), self.infos[0]))
 
     @cached_property
+    def extents(self) -> Extents:
+        """Extents of the loops that the nests share."""
+        info = self.infos[0]
+        return tuple(info.domain.extents[v] for v in self.axes[info.nest])
+
+    @cached_property
     def deps(self) -> dict[MemoryDep, None]:
         """All reads and writes."""
         return {**self.reads, **self.writes}
@@ -95,11 +102,31 @@ class Node:
         return dict.fromkeys(dep.buffer for dep in self.deps)
 
 
+@dataclass
+class Fit:
+    """How two nodes share loops: the axes, and the analysis of every nest."""
+
+    axes: dict[NestOp, Vars]
+    infos: list[NestDeps]
+
+    @cached_property
+    def made(self) -> dict[SSAValue, NestDeps | None]:
+        """What the nests make."""
+        return {r: info for info in self.infos for r in info.nest.results}
+
+    @property
+    def extents(self) -> Extents:
+        """Extents of the shared loops."""
+        info = self.infos[0]
+        return tuple(info.domain.extents[v] for v in self.axes[info.nest])
+
+
 class FusionGraph:
     """All nodes of a function's block, in a topological order."""
 
-    def __init__(self, block: Block):
+    def __init__(self, block: Block, symbols: Ranges | None = None):
         self.block = block
+        self.symbols = symbols or Ranges()
         self.slots: list[Node | None] = []
         self.tail: list[Operation] = []
         self.owner: dict[Operation, Node] = {}
@@ -181,23 +208,22 @@ class FusionGraph:
         return False
 
     # -- merging ----------------------------------------------------------------------------------
-    def merge(self, first: Node, last: Node, axes: dict[NestOp, Vars]) -> Node:
+    def merge(self, first: Node, last: Node, fit: Fit) -> Node:
         """Fuse two nodes without a path between them that leads outside; `first` comes first."""
         merged = Node(
             number=self._made,
             name=f"{first.name}_{last.name}",
             kind="nest",
             ops=first.ops + last.ops,
-            infos=first.infos + last.infos,
-            axes=axes,
+            infos=fit.infos,
+            axes=fit.axes,
             order=last.order,
             first=min(first.first, last.first),
-            made={**first.made, **last.made},
-            writes={**first.writes, **last.writes},
+            made=fit.made,
             size=first.size + last.size,
         )
-        reads = (*first.reads, *last.reads)
-        merged.reads = {dep: None for dep in reads if dep.buffer not in merged.made}
+        merged.reads = {d: None for i in fit.infos for d in i.reads if d.buffer not in fit.made}
+        merged.writes = {d: None for i in fit.infos for d in i.writes}
         self._made += 1
         self._replace(first, last, merged)
         for old in (first, last):

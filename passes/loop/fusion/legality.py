@@ -9,14 +9,13 @@ complete only after its whole loop can not be used at every step of another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
 from minductor.dialects import expr as ex
-from minductor.dialects.expr import Expr
-from minductor.dialects.expr_simplify import product
+from minductor.dialects.expr_simplify import Ranges, product
 from minductor.dialects.loop.ops import NestOp
 from minductor.passes.loop.deps import (
     Access,
@@ -28,10 +27,10 @@ from minductor.passes.loop.deps import (
     extents_text,
     group_text,
 )
-from minductor.passes.loop.fusion.graph import FusionGraph, Node, Vars
+from minductor.passes.loop.fusion.graph import Fit, FusionGraph, Node, Vars
+from minductor.passes.loop.fusion.split import linear, proposals, split_node
 
 Axes = dict[NestOp, Vars]
-Links = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,8 @@ class Rules:
     `equal_groups`: nodes without a dependence fuse only if they iterate alike. `size`: ops of a
     kernel; `buffers`: its tensors; `whole`: steps that one worker may do before another loop;
     `bar`: bytes that reads in common must save, of 100 that the smaller node reads or writes;
-    `reach`: nodes that may lie between two that only read the same.
+    `reach`: nodes that may lie between two that only read the same; `splits`: variables that may be
+    split so that shapes agree.
     """
 
     ordered: bool = True
@@ -51,6 +51,7 @@ class Rules:
     whole: int = 0
     bar: int = 0
     reach: int = 1 << 30
+    splits: int = 0
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class Refusal:
 
 def can_fuse(
     graph: FusionGraph, first: Node, last: Node, shared: Sequence[MemoryDep], rules: Rules
-) -> Axes | Refusal:
-    """The axes of the fused node, or why there is none. `first` comes before `last`."""
+) -> Fit | Refusal:
+    """How two nodes share loops, or why they do not. `first` comes before `last`."""
     for node in (first, last):
         if node.alone:
             return Refusal(f"{node.name} {node.alone}")
@@ -81,10 +82,13 @@ def can_fuse(
         return Refusal(why)
     if not vertical and last.order - first.order > rules.reach:
         return Refusal(f"more than {rules.reach} nodes lie between them")
-    axes = _vertical(first, last, rules) if vertical else _horizontal(first, last, shared, rules)
-    if not isinstance(axes, Refusal) and graph.path_outside(first, last):
+    if vertical:
+        fit = _vertical(first, last, rules, graph.symbols)
+    else:
+        fit = _horizontal(first, last, shared, rules)
+    if not isinstance(fit, Refusal) and graph.path_outside(first, last):
         return Refusal("a node between them depends on one and is needed by the other: a cycle")
-    return axes
+    return fit
 
 
 def _overwrites(node: Node, other: Node) -> str:
@@ -98,7 +102,24 @@ def _overwrites(node: Node, other: Node) -> str:
 
 
 # -- a consumer and its producer ------------------------------------------------------------------
-def _vertical(first: Node, last: Node, rules: Rules) -> Axes | Refusal:
+def _vertical(first: Node, last: Node, rules: Rules, symbols: Ranges) -> Fit | Refusal:
+    """Along the reads of the results of `first`; a variable may have to be split first."""
+    found = _along_reads(first, last, rules)
+    tries = rules.splits
+    while isinstance(found, Mismatch) and tries:
+        tries -= 1
+        for split in proposals(found.maker, found.store, found.info, found.access):
+            new = split_node(first if split.first else last, split, symbols)
+            if new is not None:
+                first, last = (new, last) if split.first else (first, new)
+                break
+        else:
+            break
+        found = _along_reads(first, last, rules)
+    return found
+
+
+def _along_reads(first: Node, last: Node, rules: Rules) -> Fit | Refusal:
     links: set[tuple[int, int]] | None = None
     for info in last.infos:
         for access in info.loads:
@@ -112,13 +133,21 @@ def _vertical(first: Node, last: Node, rules: Rules) -> Axes | Refusal:
             links = found if links is None else links & found
     if links is None:
         return Refusal(f"{last.name} needs {first.name} otherwise than by reading its result")
-    if any(i.has_scan for i in first.infos) and last.is_reduction:
-        return Refusal(f"{last.name} reduces what {first.name} scans, so it needs the whole of it")
-    axes = _joined(first, last, links, rules)
-    if isinstance(axes, Refusal):
-        return axes
-    why = _wall(first, last, axes, rules)
-    return Refusal(why) if why else axes
+    fit = _joined(first, last, links, rules)
+    if isinstance(fit, Refusal):
+        return fit
+    why = _wall(first, last, fit, rules)
+    return Refusal(why) if why else fit
+
+
+@dataclass(frozen=True)
+class Mismatch(Refusal):
+    """A read whose index is not that of the store."""
+
+    maker: NestDeps
+    store: Access
+    info: NestDeps
+    access: Access
 
 
 def _link(
@@ -126,15 +155,17 @@ def _link(
 ) -> set[tuple[int, int]] | Refusal:
     """Pairs of axes that one read of one result links."""
     name = buffer_name(access.value)
-    if access.value in maker.accumulates:
-        return Refusal(f"{first.name} updates {name} in part, so it is ready only after its loop")
-    match = match_variables(maker, info, access)
+    if access.value in maker.accumulates or maker.has_scan:
+        what = "scans" if maker.has_scan else "updates"
+        return Refusal(f"{first.name} {what} {name}, so it is ready only after the whole loop")
+    store = next(a for a in maker.stores if a.value is access.value)
+    match = match_variables(maker, store, info, access)
     if match is None:
-        store = next(a for a in maker.stores if a.value is access.value)
-        return Refusal(
+        text = (
             f"{last.name} reads {name} at {dep_text(access_dep(access).flat)}, "
             f"{first.name} writes it at {dep_text(access_dep(store).flat)}"
         )
+        return Mismatch(text, maker, store, info, access)
     ours, theirs = first.axes[maker.nest], last.axes[info.nest]
     out: set[tuple[int, int]] = set()
     for i, v in enumerate(ours):
@@ -144,23 +175,26 @@ def _link(
     return out
 
 
-def match_variables(maker: NestDeps, info: NestDeps, access: Access) -> dict[int, int] | None:
+def match_variables(
+    maker: NestDeps, store: Access, info: NestDeps, access: Access
+) -> dict[int, int] | None:
     """Producer variable -> consumer variable that one read of a result implies.
 
-    None where some dimension is not read at exactly the variable that it is stored at, over the
-    same range: shifted, reversed, strided, gathered, or a part of it only.
+    None where some dimension is not read at exactly the variables that it is stored at, over the
+    same ranges: shifted, reversed, strided, gathered, or a part of it only.
     """
-    store = next(a for a in maker.stores if a.value is access.value)
     match: dict[int, int] = {}
     for have, want in zip(store.indices, access.indices, strict=True):
-        v, w = have.as_atom, want.as_atom
         if have is want and not have.terms:
             continue
-        if v is None or w is None or v.kind != "d" or w.kind != "d":
+        ours, theirs = linear(have), linear(want)
+        if ours is None or theirs is None or ours.keys() != theirs.keys():
             return None
-        if maker.domain.extents[v.index] is not info.domain.extents[w.index]:
-            return None
-        match[v.index] = w.index
+        for factor, v in ours.items():
+            w = theirs[factor]
+            if maker.domain.extents[v.index] is not info.domain.extents[w.index]:
+                return None
+            match[v.index] = w.index
     if len(set(match.values())) != len(match):
         return None
     return match
@@ -169,7 +203,7 @@ def match_variables(maker: NestDeps, info: NestDeps, access: Access) -> dict[int
 # -- nodes that read the same ---------------------------------------------------------------------
 def _horizontal(
     first: Node, last: Node, shared: Sequence[MemoryDep], rules: Rules
-) -> Axes | Refusal:
+) -> Fit | Refusal:
     if rules.equal_groups and first.group != last.group:
         return Refusal(
             f"they share only reads and iterate differently, {group_text(first.group)} "
@@ -223,9 +257,9 @@ def _read_links(
     return out
 
 
-def _by_position(first: Node, last: Node, rules: Rules) -> Axes | Refusal:
+def _by_position(first: Node, last: Node, rules: Rules) -> Fit | Refusal:
     """Link axes in order, where both nodes walk the same extents."""
-    left, right = axis_extents(first.axes), axis_extents(last.axes)
+    left, right = first.extents, last.extents
     count = min(len(left), len(right))
     links = {(i, i) for i in range(count) if left[i] is right[i]}
     if left[:count] != right[:count]:
@@ -236,16 +270,10 @@ def _by_position(first: Node, last: Node, rules: Rules) -> Axes | Refusal:
 
 
 # -- the fused node -------------------------------------------------------------------------------
-def axis_extents(axes: Mapping[NestOp, Vars]) -> tuple[Expr, ...]:
-    """Extents of the shared loops."""
-    nest, variables = next(iter(axes.items()))
-    return tuple(nest.domain.data.extents[v] for v in variables)
-
-
 def _joined(
     first: Node, last: Node, links: set[tuple[int, int]], rules: Rules
-) -> Axes | Refusal:
-    """The axes of the fused node along links, if its structure is one that can be built."""
+) -> Fit | Refusal:
+    """The fused node along links, if its structure is one that can be built."""
     ordered = sorted(links, key=lambda link: link[::-1] if last.is_reduction else link)
     if len({i for i, _ in ordered}) != len(ordered) or len({j for _, j in ordered}) != len(ordered):
         return Refusal("their loops do not match one to one")
@@ -253,21 +281,21 @@ def _joined(
         return Refusal("their loops match in another order only")
     axes: Axes = {n: tuple(v[i] for i, _ in ordered) for n, v in first.axes.items()}
     axes.update({n: tuple(v[j] for _, j in ordered) for n, v in last.axes.items()})
-    why = _structure(first, last, axes)
-    return Refusal(why) if why else axes
+    fit = Fit(axes, [*first.infos, *last.infos])
+    why = _structure(first, last, fit)
+    return Refusal(why) if why else fit
 
 
-def _structure(first: Node, last: Node, axes: Axes) -> str:
+def _structure(first: Node, last: Node, fit: Fit) -> str:
     """Why nests do not fit around shared loops; empty if they do.
 
     A nest that reduces has all its parallel variables shared, else its rows would lie in an inner
     loop; without one, all loops are shared.
     """
-    infos = [*first.infos, *last.infos]
-    collapsing = [i for i in infos if i.has_reduce or i.has_scan]
-    extents = axis_extents(axes)
-    for info in collapsing or infos:
-        if len(axes[info.nest]) != len(info.domain.parallel):
+    collapsing = [i for i in fit.infos if i.has_reduce or i.has_scan]
+    extents = fit.extents
+    for info in collapsing or fit.infos:
+        if len(fit.axes[info.nest]) != len(info.domain.parallel):
             return (
                 f"{first.name} iterates {group_text(first.group)}, {last.name} "
                 f"{group_text(last.group)}; they share {extents_text(extents)} only"
@@ -275,13 +303,13 @@ def _structure(first: Node, last: Node, axes: Axes) -> str:
     return ""
 
 
-def _wall(first: Node, last: Node, axes: Axes, rules: Rules) -> str:
+def _wall(first: Node, last: Node, fit: Fit, rules: Rules) -> str:
     """Why a reduced value can not be waited for; empty if it can.
 
     Without a shared loop the whole of one nest runs before the other: that is two kernels, unless
     the loop is so short that one worker does it all.
     """
-    if axis_extents(axes) or not any(i.has_reduce for i in first.infos):
+    if fit.extents or not any(i.has_reduce for i in first.infos):
         return ""
     needed = [i for i in last.infos if any(a.value in first.made for a in i.loads)]
     counts = [product(i.domain.extents) for i in needed]

@@ -102,12 +102,12 @@ def _fuse_all(
         why = ""
         for first, last in _pairs(members):
             deps = shared_data(first, last)
-            axes = can_fuse(graph, first, last, deps, rules)
-            if isinstance(axes, Refusal):
-                why = why or f"{first.name} with {last.name}: {axes.reason}"
+            fit = can_fuse(graph, first, last, deps, rules)
+            if isinstance(fit, Refusal):
+                why = why or f"{first.name} with {last.name}: {fit.reason}"
                 continue
             done.append(Decision(first.name, last.name, pricer.bytes(deps)))
-            merged = graph.merge(first, last, axes)
+            merged = graph.merge(first, last, fit)
             members = [n for n in members if n is not first and n is not last] + [merged]
             break
         else:

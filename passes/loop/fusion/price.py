@@ -25,7 +25,7 @@ from minductor.passes.loop.deps import (
     flat_index,
     resolve,
 )
-from minductor.passes.loop.fusion.graph import Node, Vars
+from minductor.passes.loop.fusion.graph import Fit, Node, Vars
 from minductor.passes.loop.fusion.machine import Machine
 
 Axes = Mapping[NestOp, Vars]
@@ -42,7 +42,7 @@ class Pricer:
         self._values: dict[Expr, int] = {}
         self._times: dict[Node, int] = {}
         self._bytes: dict[Node, int] = {}
-        self._walks: dict[tuple[NestOp, Vars], Walks] = {}
+        self._walks: dict[tuple[NestDeps, Vars], Walks] = {}
         self._work: dict[NestOp, float] = {}
         self._users: dict[SSAValue, frozenset[Operation | None]] = {}
 
@@ -74,10 +74,10 @@ class Pricer:
             found = self._bytes[node] = self.bytes(node.deps)
         return found
 
-    def gain(self, first: Node, last: Node, axes: Axes) -> int:
+    def gain(self, first: Node, last: Node, fit: Fit) -> int:
         """Bytes that fusing saves; negative when it costs."""
         apart = self.node_time(first) + self.node_time(last)
-        return apart - self.time([*first.infos, *last.infos], axes, {**first.made, **last.made})
+        return apart - self.time(fit.infos, fit.axes, fit.made)
 
     def time(self, infos: Sequence[NestDeps], axes: Axes, made: Container[SSAValue]) -> int:
         """The time of nests that share `axes`; `made` are the tensors that they make."""
@@ -102,8 +102,8 @@ class Pricer:
 
     def rows(self, infos: Sequence[NestDeps], axes: Axes) -> int:
         """Iterations of the shared loops."""
-        nest = infos[0].nest
-        return self.value(product(nest.domain.data.extents[v] for v in axes[nest]))
+        extents = infos[0].domain.extents
+        return self.value(product(extents[v] for v in axes[infos[0].nest]))
 
     def moved(
         self, infos: Sequence[NestDeps], axes: Axes, made: Container[SSAValue]
@@ -130,7 +130,7 @@ class Pricer:
         """Reads and writes of a nest with the bytes fetched per byte used; memoised."""
         if shared == tuple(range(len(shared))):
             shared = ()
-        key = (info.nest, shared)
+        key = (info, shared)
         found = self._walks.get(key)
         if found is None:
             reads = [

@@ -13,8 +13,8 @@ from xdsl.ir import SSAValue
 
 from minductor.passes.logs import LogSink
 from minductor.passes.loop.deps import MemoryDep
-from minductor.passes.loop.fusion.graph import FusionGraph, Node
-from minductor.passes.loop.fusion.legality import Axes, Refusal, Rules, can_fuse
+from minductor.passes.loop.fusion.graph import Fit, FusionGraph, Node
+from minductor.passes.loop.fusion.legality import Refusal, Rules, can_fuse
 from minductor.passes.loop.fusion.logs import node_text
 from minductor.passes.loop.fusion.price import Pricer
 
@@ -45,7 +45,7 @@ class Candidate:
     score: tuple[int, int]
     first: Node
     last: Node
-    axes: Axes
+    fit: Fit
 
 
 @dataclass
@@ -120,20 +120,20 @@ class Fuser:
             if self.logs.wants("fusion"):
                 text = f"{first.name} and {last.name} has {shared} shared data"
                 self.logs.log("fusion", text)
-            axes = self._legal(first, last, deps, shared)
+            fit = self._legal(first, last, deps, shared)
             gain = shared
-            if not isinstance(axes, Refusal) and self.priced:
-                gain = self.pricer.gain(first, last, axes)
+            if not isinstance(fit, Refusal) and self.priced:
+                gain = self.pricer.gain(first, last, fit)
                 if gain <= 0:
-                    axes = Refusal(f"it would cost {-gain} bytes more")
-            if isinstance(axes, Refusal):
-                self._refuse(first, last, shared, axes.reason)
+                    fit = Refusal(f"it would cost {-gain} bytes more")
+            if isinstance(fit, Refusal):
+                self._refuse(first, last, shared, fit.reason)
             else:
-                yield Candidate((gain, -abs(last.first - first.first)), first, last, axes)
+                yield Candidate((gain, -abs(last.first - first.first)), first, last, fit)
 
     def _legal(
         self, first: Node, last: Node, deps: list[MemoryDep], shared: int
-    ) -> Axes | Refusal:
+    ) -> Fit | Refusal:
         if self.apart and any(
             (a, b) in self.apart or (b, a) in self.apart
             for a in first.name.split("_")
@@ -160,22 +160,23 @@ class Fuser:
             return False
         if last.order < first.order:
             first, last = last, first
-        axes = candidate.axes
+        fit = candidate.fit
         deps = shared_data(first, last)
         shared = self.pricer.bytes(deps)
         if first is candidate.first and last is candidate.last:
             if self.graph.path_outside(first, last):
                 return False
         else:
-            axes = self._legal(first, last, deps, shared)
-            if isinstance(axes, Refusal):
+            found = self._legal(first, last, deps, shared)
+            if isinstance(found, Refusal):
                 return False
-            if self.priced and self.pricer.gain(first, last, axes) <= 0:
+            fit = found
+            if self.priced and self.pricer.gain(first, last, fit) <= 0:
                 return False
         if self.logs.wants("fusion"):
             self.logs.log("fusion", f"fusing {first.name} with {last.name}")
         self.decisions.append(Decision(first.name, last.name, shared))
-        self.graph.merge(first, last, axes)
+        self.graph.merge(first, last, fit)
         return True
 
 
