@@ -42,10 +42,13 @@ def location(node: torch.fx.Node) -> NameLoc:
     found = where(node)
     if found is None:
         return NameLoc(StringAttr(node.name), UnknownLoc())
-    file, line = found
-    return NameLoc(
-        StringAttr(node.name), FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(1))
-    )
+    return NameLoc(StringAttr(node.name), _line_location(*found))
+
+
+@cache
+def _line_location(file: str, line: int) -> FileLineColLoc:
+    """A line as a location; torch's traces know no columns."""
+    return FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(1))
 
 
 def origin(node: torch.fx.Node, own: str) -> str:

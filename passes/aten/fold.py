@@ -11,8 +11,9 @@
       %e = aten.scalar 0.75
 
 A cast to the dtype that the operand has is a copy in PyTorch: it goes only where its storage cannot
-be told from the operand's. A cast of `full` makes the `full` in the other dtype if its number is a
-small whole one. Views that show the whole of their operand belong to `aten-views`.
+be told from the operand's. So it is for a `copy`, `slice_scatter`, `cat`, padding or `repeat` that
+gives back an operand. A cast of `full` makes the `full` in the other dtype if its number is a small
+whole one. Views that show the whole of their operand belong to `aten-views`.
 """
 
 from __future__ import annotations
@@ -95,6 +96,29 @@ def no_cast(op: AtenOp) -> Outcome:
     return Same(op.operands[0]) if source is not None and source is result else None
 
 
+def whole_source(op: AtenOp) -> Outcome:
+    """copy(x, y) and slice_scatter(x, y) of y's own size: y replaces all of x."""
+    if "step" in op.schema.by_name and op.arg("step") != 1:
+        return None
+    source = op.bind()["src"]
+    if tensor_type(source) is not result_type(op):
+        return None
+    return Same(source)
+
+
+def one_of_one(op: AtenOp) -> Outcome:
+    """cat([x]) -> x."""
+    tensors = op.bind()["tensors"]
+    return Same(tensors[0]) if len(tensors) == 1 else None
+
+
+def no_padding(op: AtenOp) -> Outcome:
+    """constant_pad_nd by zeros, repeat by ones."""
+    name = "pad" if op.name == "aten.constant_pad_nd.default" else "repeats"
+    nothing = 0 if name == "pad" else 1
+    return Same(op.operands[0]) if all(n == nothing for n in op.arg(name)) else None
+
+
 def cast_of_full(op: AtenOp) -> Outcome:
     """full(v, f32) to bf16 -> full(v, bf16): both round v once from Python's number."""
     result = result_type(op)
@@ -123,5 +147,10 @@ RULES: Rules = {
     "aten._to_copy.default": (no_cast, cast_of_full),
     "aten.prims.convert_element_type.default": (no_cast, cast_of_full),
     "aten.to.dtype": (no_cast,),
+    "aten.copy.default": (whole_source,),
+    "aten.slice_scatter.default": (whole_source,),
+    "aten.cat.default": (one_of_one,),
+    "aten.constant_pad_nd.default": (no_padding,),
+    "aten.repeat.default": (no_padding,),
 }
 """Op name -> its rules, tried in order."""

@@ -61,6 +61,11 @@ def identity(op: AtenOp) -> Outcome:
     return op.operands[0] if op.operands[0].type is op.results[0].type else None
 
 
+def whole_slice(op: AtenOp) -> Outcome:
+    """A slice of step 1 that is as long as its operand."""
+    return identity(op) if op.arg("step") == 1 else None
+
+
 def reshape_chain(op: AtenOp) -> Outcome:
     """reshape(reshape(x)) -> view(x), or x where the sizes are x's own."""
     result = result_type(op)
@@ -172,6 +177,7 @@ RULES: Rules = {
     "aten.lift_fresh.default": (identity,),
     "aten.contiguous.default": (identity,),
     **dict.fromkeys(RESHAPES, (reshape_chain,)),
+    "aten.slice.Tensor": (whole_slice,),
     "aten.reshape.default": (reshape,),
     "aten.permute.default": (permute_chain,),
     "aten.transpose.int": (transpose,),

@@ -21,6 +21,24 @@ func.func @fold(%x: !aten.t<f32[4]>, %y: !aten.t<f32[4]>) -> (!aten.t<f32[4]>, !
 
 // -----
 
+/// Ops that give back an operand: a copy over all of a tensor, a cat of one, padding by nothing.
+
+// CHECK-LABEL: @operand
+// CHECK-NEXT: %e = aten.exp.default(%y)
+// CHECK-NEXT: %f = aten.slice_scatter.default(%x, %z, end = 2)
+// CHECK-NEXT: func.return %e, %f
+func.func @operand(%x: !aten.t<f32[4]>, %y: !aten.t<f32[4]>, %z: !aten.t<f32[2]>) -> (!aten.t<f32[4]>, !aten.t<f32[4]>) {
+  %a = aten.copy.default(%x, %y) : !aten.t<f32[4]>
+  %b = aten.slice_scatter.default(%x, %a, start = 0) : !aten.t<f32[4]>
+  %c = aten.cat.default([%b]) : !aten.t<f32[4]>
+  %d = aten.constant_pad_nd.default(%c, pad = [0, 0]) : !aten.t<f32[4]>
+  %e = aten.exp.default(%d) : !aten.t<f32[4]>
+  %f = aten.slice_scatter.default(%x, %z, end = 2) : !aten.t<f32[4]>
+  func.return %e, %f : !aten.t<f32[4]>, !aten.t<f32[4]>
+}
+
+// -----
+
 /// Kept: a cast whose result the caller would find sharing an argument's storage; a number that
 /// rounds on the way; a division by zero; a number known only with the sizes.
 

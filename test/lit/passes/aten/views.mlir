@@ -19,7 +19,8 @@ func.func @chain(%x: !aten.t<f32[4, 8]>) -> !aten.t<f32[8, 4]> {
 
 // -----
 
-/// unsqueeze and squeeze undo each other on any layout; transposes become permutes.
+/// unsqueeze and squeeze undo each other on any layout, as does a slice of everything; transposes
+/// become permutes.
 
 // CHECK-LABEL: @layout
 // CHECK-NEXT: %a = aten.permute.default(%x, dims = [1, 0]) {origin = "transpose"} : !aten.t<f32[8, 4]:[1, 8]>
@@ -28,7 +29,8 @@ func.func @layout(%x: !aten.t<f32[4, 8]>) -> !aten.t<f32[8, 4]:[1, 8]> {
   %a = aten.transpose.int(%x, dim0 = 0, dim1 = -1) : !aten.t<f32[8, 4]:[1, 8]>
   %b = aten.unsqueeze.default(%a, dim = 0) : !aten.t<f32[1, 8, 4]:[32, 1, 8]>
   %c = aten.squeeze.dims(%b, dim = [0]) : !aten.t<f32[8, 4]:[1, 8]>
-  %d = aten.exp.default(%c) : !aten.t<f32[8, 4]:[1, 8]>
+  %s = aten.slice.Tensor(%c, start = 0, end = 9223372036854775807) : !aten.t<f32[8, 4]:[1, 8]>
+  %d = aten.exp.default(%s) : !aten.t<f32[8, 4]:[1, 8]>
   func.return %d : !aten.t<f32[8, 4]:[1, 8]>
 }
 
