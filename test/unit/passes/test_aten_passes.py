@@ -84,7 +84,7 @@ cast = st.tuples(
 )
 view = st.tuples(
     st.just("view"),
-    st.sampled_from(["permute", "view", "unsqueeze", "squeeze", "clone"]),
+    st.sampled_from(["permute", "view", "unsqueeze", "squeeze", "clone", "slice", "copy"]),
     pick,
     pick,
 )
@@ -117,6 +117,10 @@ def apply(build: Build, step: tuple) -> None:
                     build.op("unsqueeze.default", {"self": a}, dim=b % (rank + 1))
                 case "squeeze":
                     build.op("squeeze.dims", {"self": a}, dim=[b % max(rank, 1)])
+                case "slice":
+                    build.op("slice.Tensor", {"self": a}, dim=0, start=0, end=[2, 2**40][b % 2])
+                case "copy":
+                    build.op("copy.default", {"self": a, "src": b % len(build.values)})
                 case _:
                     build.op("clone.default", {"self": a})
 
