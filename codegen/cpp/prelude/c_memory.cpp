@@ -157,6 +157,8 @@ template<class M> INL u64 mask_bits(M m) {
   else if constexpr (s == 1 && n == 32) return (u32)__builtin_ia32_cvtb2mask256((vec<char, 32>)m);
   else if constexpr (s == 2 && n == 16) return (u16)__builtin_ia32_cvtw2mask256(m);
   else if constexpr (s == 2 && n == 32) return (u32)__builtin_ia32_cvtw2mask512(m);
+  else if constexpr (s == 4 && n == 4) return (u8)__builtin_ia32_cvtd2mask128(m);
+  else if constexpr (s == 4) { u64 r = 0; for (int i = 0; i < n; ++i) r |= (u64)(m[i] != 0) << i; return r; }
   else return mask_bits(m_cvt<i32>(m));
 }
 template<class V> INL V ld_bits(const el<V> *p, u64 k, V z) {
