@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from math import gcd
 from typing import Any, TypeAlias
 
@@ -290,15 +291,10 @@ def _fold_mod(terms: dict[Mono, int]) -> Expr:
 
 
 # -- constructors ---------------------------------------------------------------------------------
-_CONSTS: dict[int, Expr] = {}
-
-
+@cache
 def const(value: int) -> Expr:
     """A constant."""
-    found = _CONSTS.get(value)
-    if found is None:
-        found = _CONSTS.setdefault(value, Expr._make({(): int(value)}))
-    return found
+    return Expr._make({(): int(value)})
 
 
 ZERO = const(0)

@@ -1,11 +1,11 @@
 """What a lowering sees of one `aten` op: typed access to its arguments and results.
 
-    @lower("sum.dim_IntList")
-    def sum_dim(call: Call) -> list[Result]:
-        x, dims = call.ref("self"), call.ints("dim")
-        b = call.nest(x.sizes[:1], reduce=x.sizes[1:])
-        ...
-        return call.done(b)
+@lower("sum.dim_IntList")
+def sum_dim(call: Call) -> list[Result]:
+    x, dims = call.ref("self"), call.ints("dim")
+    b = call.nest(x.sizes[:1], reduce=x.sizes[1:])
+    ...
+    return call.done(b)
 """
 
 from __future__ import annotations

@@ -253,9 +253,7 @@ class NestBuilder:
         type_ = scalar_of(dtype)
         word = self.load_raw(seed, [0])
         placed, operands = self._operands(self._simplified([e]))
-        return self._add(
-            sc.RandomOp.of(word, placed[0], stream, type_, kind, operands)
-        ).result
+        return self._add(sc.RandomOp.of(word, placed[0], stream, type_, kind, operands)).result
 
     # -- structure -------------------------------------------------------------------------------
     def if_(

@@ -183,7 +183,6 @@ def fmod(call: Call) -> list[Result]:
     return pointwise(call, _numeric("fmod"), pair(call))
 
 
-
 @lower("neg.default", "prims.neg.default")
 def neg(call: Call) -> list[Result]:
     """-self."""

@@ -51,9 +51,7 @@ class Fold:
         """A nest over the kept dimensions with the others as reduce variables."""
         require_scalar([x.dtype])
         kept = [k for k in range(x.rank) if k not in dims]
-        b = call.nest(
-            [x.sizes[k] for k in kept], reduce=[x.sizes[k] for k in dims], types=types
-        )
+        b = call.nest([x.sizes[k] for k in kept], reduce=[x.sizes[k] for k in dims], types=types)
         rank = (call.types if types is None else types)[0].rank
         at = dict(zip(kept, b.dims, strict=True))
         keepdim = rank == x.rank

@@ -74,9 +74,7 @@ class Ref:
     @property
     def is_whole(self) -> bool:
         """The value is its base: same type, identity map."""
-        return self.type is self.base_type and all(
-            e is ex.dim(k) for k, e in enumerate(self.index)
-        )
+        return self.type is self.base_type and all(e is ex.dim(k) for k, e in enumerate(self.index))
 
     def at(self, index: Sequence[ExprLike]) -> tuple[Expr, ...]:
         """The base's index of the element `index` (one expression per dimension of the value)."""
@@ -121,9 +119,7 @@ def _placed(e: Expr, point: Sequence[Expr], env: Mapping[Atom, Expr]) -> Expr:
     return e if e.as_int is not None else e.subs(env)
 
 
-def broadcast_index(
-    sizes: Sequence[Expr], to: Sequence[Expr], dims: Sequence[Expr]
-) -> list[Expr]:
+def broadcast_index(sizes: Sequence[Expr], to: Sequence[Expr], dims: Sequence[Expr]) -> list[Expr]:
     """Index of a value of `sizes` broadcast (aligned right) to `to`, at the point `dims`."""
     skip = len(to) - len(sizes)
     return [

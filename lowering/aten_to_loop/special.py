@@ -1,8 +1,8 @@
 """The ops of `aten` without a schema: numbers, Python arithmetic at run time, constants.
 
-    %f = aten.py "truediv"(%n, %m)      a 0-d f64 nest, read where the number is used
-    %k = aten.constant [1, 2, 3] : T    index arithmetic when the elements are in progression,
-                                        else one extern call "minductor.constant"
+%f = aten.py "truediv"(%n, %m)      a 0-d f64 nest, read where the number is used
+%k = aten.constant [1, 2, 3] : T    index arithmetic when the elements are in progression,
+                                    else one extern call "minductor.constant"
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ _RENAMED = {
 }
 
 
-def special_value(
-    fn: FunctionLowering, op: ScalarOp | PyOp | ConstantOp
-) -> Ref | Expr | Number:
+def special_value(fn: FunctionLowering, op: ScalarOp | PyOp | ConstantOp) -> Ref | Expr | Number:
     """What the environment holds for the op's result."""
     if isinstance(op, ScalarOp):
         return op.number
@@ -47,9 +45,7 @@ def special_value(
 
 def assert_call(op: AssertOp) -> ExternOp:
     """The check of a size at run time: an ordered call."""
-    return ExternOp.of(
-        ASSERT, [], [op.expr, op.message], {}, [], {"ordered": UnitAttr()}
-    )
+    return ExternOp.of(ASSERT, [], [op.expr, op.message], {}, [], {"ordered": UnitAttr()})
 
 
 def _python(fn: FunctionLowering, op: PyOp) -> Ref:
@@ -88,9 +84,7 @@ def _device(type_: TensorType) -> dict[str, Attribute]:
     return {} if type_.device == "cpu" else {"device": DeviceAttr(type_.device)}
 
 
-def _progression(
-    b: NestBuilder, numbers: Sequence[Number], type_: TensorType
-) -> SSAValue | None:
+def _progression(b: NestBuilder, numbers: Sequence[Number], type_: TensorType) -> SSAValue | None:
     """Equal elements, or integers a, a + k, a + 2k, ..: as a value; else None."""
     if not numbers:
         return b.const(0, type_.dtype)
