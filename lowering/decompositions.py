@@ -26,10 +26,14 @@ KEPT_WHOLE = (
     "baddbmm",
     "embedding_dense_backward",  # would become index_put(accumulate)
     "reflection_pad1d",
+    "reflection_pad1d_backward",
     "reflection_pad2d",
+    "reflection_pad2d_backward",
+    "reflection_pad3d_backward",
     "replication_pad1d",
     "replication_pad2d",
     "select_scatter",  # would become arange, eq, where
+    "take",
     "tril",
     "triu",
     "upsample_nearest1d",

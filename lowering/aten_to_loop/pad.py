@@ -8,7 +8,8 @@
            else { %1 = scalar.constant 0.5 : f32   scalar.yield %1 : f32 }
       loop.store %v, %o[d0] }
 
-Reflection and replication only move the index, so every read is inside.
+Reflection and replication only move the index, so every read is inside; their backward adds every
+gradient to the element that was read.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from minductor.dialects import expr as ex
 from minductor.dialects.expr import Expr
 from minductor.lowering.aten_to_loop import view_maps as maps
 from minductor.lowering.aten_to_loop.call import Call
+from minductor.lowering.aten_to_loop.nest_builder import NestBuilder
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 from minductor.lowering.aten_to_loop.registry import lower
+from minductor.lowering.aten_to_loop.scatter import scattered, zeros
 from minductor.lowering.aten_to_loop.slice_scatter import guarded, within_all
 from minductor.lowering.aten_to_loop.support import as_dtype
 
@@ -48,25 +51,72 @@ def constant_pad(call: Call) -> list[Result]:
     return call.done(b)
 
 
-def _moved(call: Call, move: Callable[[Expr, Expr], Expr]) -> list[Result]:
-    x = call.ref("self")
-    name = "padding" if "padding" in call.args else "pad"
-    pad = call.exprs(name)
-    b = call.nest()
+Move = Callable[[Expr, Expr], Expr]
+
+
+def _position(call: Call, b: NestBuilder, x: Ref, move: Move) -> list[Expr]:
+    """The position in x that the padded tensor's point is a copy of."""
+    pad = call.exprs("padding")
     index = [d - p for d, p in zip(b.dims, padding_before(x, pad), strict=True)]
     for k in range(x.rank - len(pad) // 2, x.rank):
         index[k] = move(index[k], x.sizes[k])
-    b.store(b.load(x, index))
+    return index
+
+
+def _moved(call: Call, move: Move) -> list[Result]:
+    x = call.ref("self")
+    b = call.nest()
+    b.store(b.load(x, _position(call, b, x, move)))
     return call.done(b)
+
+
+def _gathered_back(call: Call, move: Move) -> list[Result]:
+    grad = call.ref("grad_output")
+    start = zeros(call, call.type)
+    return [
+        scattered(
+            call,
+            start,
+            grad.sizes,
+            lambda b: _position(call, b, start, move),
+            lambda b: b.load(grad, b.dims),
+            "add",
+            wide=True,
+        )
+    ]
+
+
+def _reflected(e: Expr, size: Expr) -> Expr:
+    return maps.clamp_position(maps.reflect_position(e, size), size)
 
 
 @lower("reflection_pad1d.default", "reflection_pad2d.default", "reflection_pad3d.default")
 def reflection_pad(call: Call) -> list[Result]:
     """Mirrored at the first and last element."""
-    return _moved(call, lambda e, n: maps.clamp_position(maps.reflect_position(e, n), n))
+    return _moved(call, _reflected)
 
 
 @lower("replication_pad1d.default", "replication_pad2d.default", "replication_pad3d.default")
 def replication_pad(call: Call) -> list[Result]:
     """The outermost element repeated."""
     return _moved(call, maps.clamp_position)
+
+
+@lower(
+    "reflection_pad1d_backward.default",
+    "reflection_pad2d_backward.default",
+    "reflection_pad3d_backward.default",
+)
+def reflection_pad_backward(call: Call) -> list[Result]:
+    """Every element sums the gradients of its mirror images."""
+    return _gathered_back(call, _reflected)
+
+
+@lower(
+    "replication_pad1d_backward.default",
+    "replication_pad2d_backward.default",
+    "replication_pad3d_backward.default",
+)
+def replication_pad_backward(call: Call) -> list[Result]:
+    """The outermost elements sum the gradients of their copies."""
+    return _gathered_back(call, maps.clamp_position)

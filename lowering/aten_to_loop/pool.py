@@ -25,10 +25,10 @@ from minductor.dialects import expr as ex
 from minductor.dialects.expr import Expr, ExprLike
 from minductor.dialects.expr_simplify import contiguous_strides, flatten_index
 from minductor.lowering.aten_to_loop.call import Call
-from minductor.lowering.aten_to_loop.nest_builder import NestBuilder
+from minductor.lowering.aten_to_loop.nest_builder import NestBuilder, dtype_of
 from minductor.lowering.aten_to_loop.promote import is_float, opmath
 from minductor.lowering.aten_to_loop.refs import Ref, Result
-from minductor.lowering.aten_to_loop.registry import Declined, lower
+from minductor.lowering.aten_to_loop.registry import lower
 from minductor.lowering.aten_to_loop.scatter import identity_of
 from minductor.lowering.aten_to_loop.slice_scatter import guarded, within_all
 
@@ -146,15 +146,25 @@ def _max_by_reduction(call: Call, x: Ref, w: Window) -> list[Result]:
     first = [_first_inside(e, d) for e, d in zip(w.start(point), w.dilation, strict=True)]
     last = [n - 1 for n in w.sizes]
     kept = [ex.emin(ex.emax(e, f), n) for e, f, n in zip(at, first, last, strict=True)]
-    flat = b.index(flatten_index(kept, contiguous_strides(w.sizes)))
+    store_largest(b, value, kept, w.sizes)
+    return call.done(b)
+
+
+def store_largest(
+    b: NestBuilder, value: SSAValue, at: Sequence[Expr], sizes: Sequence[Expr]
+) -> None:
+    """Store the maximum over the reduce variables, and the flat place of the first one.
+
+    Of several NaN the last is taken, as by eager's kernels.
+    """
+    flat = b.index(flatten_index(at, contiguous_strides(sizes)))
     best, place = b.reduce("argmax", value, flat)
-    if is_float(x.dtype):
+    if is_float(dtype_of(value)):
         unset = b.index(-1)
         nan = b.reduce("max", b.op("select", b.op("isnan", value), flat, unset))[0]
         place = b.op("select", b.op("gt", nan, unset), nan, place)
     b.store(best, 0)
     b.store(place, 1)
-    return call.done(b)
 
 
 # -- average ---------------------------------------------------------------
@@ -166,8 +176,6 @@ def avg_pool(call: Call) -> list[Result]:
     written_out = w.count <= WRITTEN_OUT
     b = call.nest(reduce=[] if written_out else [ex.const(k) for k in w.kernel])
     head, point = b.dims[: -w.n], b.dims[-w.n :]
-    if not is_float(x.dtype):
-        raise Declined("an average of integers")
     if written_out:
         total: SSAValue | None = None
         for offset in w.offsets():
@@ -177,7 +185,8 @@ def avg_pool(call: Call) -> list[Result]:
     else:
         value = read_or(b, w, x, [*head, *w.at(point, b.rdims)], 0)
         total = b.reduce("add", value)[0]
-    b.store(b.op("div", total, divisor(call, b, w, point, opmath(x.dtype))))
+    divide = "div" if is_float(x.dtype) else "truncdiv"
+    b.store(b.op(divide, total, divisor(call, b, w, point, opmath(x.dtype))))
     return call.done(b)
 
 

@@ -1,4 +1,4 @@
-"""Adaptive average pooling, forward and backward: the input shared out among the outputs.
+"""Adaptive pooling, forward and backward: the input shared out among the outputs.
 
 Output i of n covers floor(i * size / n) .. ceil((i + 1) * size / n). Where n divides the size, all
 windows are alike:
@@ -23,10 +23,13 @@ from minductor.dialects import expr as ex
 from minductor.dialects.expr import Expr
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.nest_builder import NestBuilder
-from minductor.lowering.aten_to_loop.promote import is_float, opmath
+from minductor.lowering.aten_to_loop.pool import store_largest
+from minductor.lowering.aten_to_loop.promote import HALVES, is_float, opmath
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 from minductor.lowering.aten_to_loop.registry import Declined, lower
+from minductor.lowering.aten_to_loop.scatter import identity_of, scattered, zeros
 from minductor.lowering.aten_to_loop.slice_scatter import guarded, within_all
+from minductor.lowering.aten_to_loop.view_maps import numel, split_flat
 
 Test = tuple[Expr, Expr, Expr]
 
@@ -80,12 +83,16 @@ class Shares:
         return self.each or self.end(part) - self.first(part)
 
 
-def shares_of(whole: Ref, pooled: Ref | None, call: Call, n: int) -> list[Shares]:
-    """The last n dimensions. Declined for integers and for nothing to share."""
-    parts = call.type.sizes if pooled is None else pooled.sizes
-    if not is_float(whole.dtype) or any(p is ex.ZERO for p in parts[-n:]):
-        raise Declined("an average of integers or of nothing")
+def shares_of(whole: Ref, parts: Sequence[Expr], n: int) -> list[Shares]:
+    """The last n dimensions."""
     return [Shares(s, p) for s, p in zip(whole.sizes[-n:], parts[-n:], strict=True)]
+
+
+def _require_mean(x: Ref, n: int) -> None:
+    if not is_float(x.dtype):
+        raise Declined("an average of integers")
+    if n == 3 and x.dtype in HALVES:
+        raise Declined("eager sums in the half type")
 
 
 def _variables(b: NestBuilder, extents: Sequence[Expr]) -> list[Expr]:
@@ -105,6 +112,19 @@ def _pooled_dims(overload: str) -> int:
     return next(n for n in (1, 2, 3) if f"pool{n}d" in overload)
 
 
+def _members(
+    b: NestBuilder, shares: Sequence[Shares], extents: Sequence[Expr]
+) -> tuple[list[Expr], list[Test]]:
+    """The position that the reduce variables stand at in the share of the nest's point, and the
+    tests that it is inside."""
+    point = b.dims[len(b.dims) - len(shares) :]
+    at = [s.first(e) + r for s, e, r in zip(shares, point, _variables(b, extents), strict=True)]
+    tests: list[Test] = [
+        (e, ex.ZERO, s.end(p)) for s, e, p in zip(shares, at, point, strict=True) if s.each is None
+    ]
+    return at, tests
+
+
 @lower(
     "_adaptive_avg_pool2d.default",
     "_adaptive_avg_pool3d.default",
@@ -113,7 +133,8 @@ def _pooled_dims(overload: str) -> int:
 def adaptive_avg_pool(call: Call) -> list[Result]:
     """The mean of every share."""
     x, n = call.ref("self"), _pooled_dims(call.overload)
-    shares = shares_of(x, None, call, n)
+    _require_mean(x, n)
+    shares = shares_of(x, call.type.sizes, n)
     extents = [s.widest() for s in shares]
     b = call.nest(reduce=[e for e in extents if e is not ex.ONE])
     head, point = b.dims[:-n], b.dims[-n:]
@@ -137,7 +158,8 @@ def adaptive_avg_pool_backward(call: Call) -> list[Result]:
     """Every element sums the gradients of the shares that hold it, each divided by its size."""
     x, grad = call.ref("self"), call.ref("grad_output")
     n = _pooled_dims(call.overload)
-    shares = shares_of(x, grad, call, n)
+    _require_mean(x, n)
+    shares = shares_of(x, grad.sizes, n)
     extents = [s.owners() for s in shares]
     b = call.nest(reduce=[e for e in extents if e is not ex.ONE])
     head, point = b.dims[:-n], b.dims[-n:]
@@ -157,3 +179,44 @@ def adaptive_avg_pool_backward(call: Call) -> list[Result]:
     value = guarded(b, within_all(b, tests), share, lambda: zero)
     b.store(b.reduce("add", value)[0] if b.rdims else value)
     return call.done(b)
+
+
+@lower("adaptive_max_pool2d.default", "adaptive_max_pool3d.default")
+def adaptive_max_pool(call: Call) -> list[Result]:
+    """The largest element of every share, and its flat place in the plane."""
+    x, n = call.ref("self"), _pooled_dims(call.overload)
+    shares = shares_of(x, call.type.sizes, n)
+    extents = [s.widest() for s in shares]
+    b = call.nest(reduce=[e for e in extents if e is not ex.ONE] or [ex.ONE])
+    point = b.dims[-n:]
+    at, tests = _members(b, shares, extents)
+    dtype = opmath(x.dtype)
+    value = guarded(
+        b,
+        within_all(b, tests),
+        lambda: b.cast(b.load(x, [*b.dims[:-n], *at]), dtype),
+        lambda: b.const(identity_of("max", x.dtype), dtype),
+    )
+    kept = [
+        e if s.each else ex.emin(e, s.end(p) - 1) for s, e, p in zip(shares, at, point, strict=True)
+    ]
+    store_largest(b, value, kept, x.sizes[-n:])
+    return call.done(b)
+
+
+@lower("adaptive_max_pool2d_backward.default", "adaptive_max_pool3d_backward.default")
+def adaptive_max_pool_backward(call: Call) -> list[Result]:
+    """The gradient goes to the element whose place was saved."""
+    grad, places = call.ref("grad_output"), call.ref("indices")
+    n = _pooled_dims(call.overload)
+    sizes = call.type.sizes[-n:]
+
+    def position(b: NestBuilder) -> list[Expr]:
+        flat = b.data(b.load(places, b.dims), numel(sizes), wrap=False)
+        return [*b.dims[:-n], *split_flat(flat, sizes, b.ranges)]
+
+    def value(b: NestBuilder) -> SSAValue:
+        return b.load(grad, b.dims)
+
+    start = zeros(call, call.type)
+    return [scattered(call, start, grad.sizes, position, value, "add", wide=True)]

@@ -44,6 +44,13 @@ def converted(call: Call, x: Ref, type_: TensorType) -> Ref:
     return Ref.of(call.fn.emit(b.finish()).results[0])
 
 
+def zeros(call: Call, type_: TensorType) -> Ref:
+    """A tensor of zeros to add to."""
+    b = call.nest(type_.sizes, types=[type_])
+    b.store(b.const(0, type_.dtype))
+    return Ref.of(call.fn.emit(b.finish()).results[0])
+
+
 def scattered(
     call: Call,
     x: Ref,
@@ -194,32 +201,35 @@ def identity_of(combine: str, dtype: str) -> Number:
 def scatter_reduce(call: Call) -> list[Result]:
     """`x[.., index, ..]` combined with src: sum, prod, mean, amax or amin."""
     x, index, source = call.ref("self"), call.ref("index"), call.ref("src")
+    return _reduced(call, x, index.sizes, _along(call, x, index), source, wide=True)
+
+
+def _reduced(
+    call: Call, x: Ref, domain: Sequence[Expr], position: Position, source: Ref, wide: bool
+) -> list[Result]:
+    """`reduce` over the old elements (`include_self`) and the source's."""
     word, own = call.text("reduce"), call.flag("include_self")
     mean = word == "mean"
     combine = "add" if mean else _REDUCES.get(word or "")
-    if combine is None:
-        raise Declined(f"reduce = {word}")
-    if call.type.dtype == "bool":
-        raise Declined("a combining scatter of bool")
-    position = _along(call, x, index)
+    if combine is None or call.type.dtype == "bool":
+        raise Declined(f"reduce = {word} of {call.type.dtype}")
     if not own:
         reset = identity_of(combine, call.type.dtype)
-        x = scattered(call, x, index.sizes, position, _source(call, reset))
-    value = _source(call, source)
-    total = scattered(call, x, index.sizes, position, value, combine, wide=True)
-    return _divided(call, total, _count(call, index, position, own)) if mean else [total]
+        x = scattered(call, x, domain, position, _source(call, reset))
+    total = scattered(call, x, domain, position, _source(call, source), combine, wide=wide)
+    return _divided(call, total, _count(call, domain, position, own)) if mean else [total]
 
 
-def _count(call: Call, index: Ref, position: Position, own: bool) -> Ref:
+def _count(call: Call, domain: Sequence[Expr], position: Position, own: bool) -> Ref:
     """How many values went to each element."""
     dtype = "f32" if is_float(call.type.dtype) else "i64"
     type_ = TensorType.make(dtype, call.type.sizes, call.type.strides, call.type.device)
     b = call.nest(type_.sizes, types=[type_])
     b.store(b.const(int(own), dtype))
     start = call.fn.emit(b.finish()).results[0]
-    if maps.is_empty(index.sizes):
+    if maps.is_empty(domain):
         return Ref.of(start)
-    b = call.nest(index.sizes, types=[type_], updates={0: start})
+    b = call.nest(domain, types=[type_], updates={0: start})
     at = position(b)
     b.store(b.const(1, dtype), index=at, combine="add")
     return Ref.of(call.fn.emit(b.finish()).results[0])
@@ -277,6 +287,14 @@ def index_add(call: Call) -> list[Result]:
 
     domain, position = _slice_domain(call, x, index), _slices(call, x, index)
     return [scattered(call, x, domain, position, value, "add", wide=call.type.device != "cpu")]
+
+
+@lower("index_reduce.default")
+def index_reduce(call: Call) -> list[Result]:
+    """`x[.., index, ..]` combined with source, slice by slice: prod, mean, amax or amin."""
+    x, index, source = call.ref("self"), call.ref("index"), call.ref("source")
+    domain, position = _slice_domain(call, x, index), _slices(call, x, index)
+    return _reduced(call, x, domain, position, source, wide=call.type.device != "cpu")
 
 
 @lower("index_copy.default")

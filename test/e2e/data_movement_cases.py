@@ -151,6 +151,10 @@ def _reducing(word: str, own: bool) -> Callable[..., Any]:
     return lambda x, i, s: A.scatter_reduce(x, 0, i, s, word, include_self=own)
 
 
+def _index_reducing(word: str) -> Callable[..., Any]:
+    return lambda y, i, v: A.index_reduce(y, 0, i, v, word, include_self=False)
+
+
 def _max_backward(args: tuple[Any, ...]) -> Callable[..., Any]:
     return lambda g, x, i: A.max_pool2d_with_indices_backward(g, x, *args, i)
 
@@ -173,7 +177,18 @@ def writes() -> dict[str, Case]:
         for own in (True, False)
         for x, src in ((y, s), (n, si), (h, s.bfloat16()))
     }
+    reduces |= {
+        f"index-reduce-{r}": (
+            _index_reducing(r),
+            (y, ints(0, 5, 2, 0), v),
+        )
+        for r in ("prod", "mean", "amax")
+    }
     return reduces | {
+        "masked-scatter": (
+            lambda y, m, s: A.masked_scatter(y, m, s),
+            (y, floats(4) > -2, floats(3, 9) * 2),
+        ),
         "index-put": (lambda y, i, v: A.index_put(y, [i], v), (y, i, v)),
         "index-put-add": (lambda y, i, v: A.index_put(y, [i], v, True), (y, i, v)),
         "index-put-hole": (lambda y, i, v: A.index_put(y, [None, i], v), (y, i, floats(6, 4) * 9)),
@@ -249,6 +264,20 @@ def _more_pools() -> dict[str, Case]:
         ),
         "adaptive": (lambda x: A._adaptive_avg_pool2d(x, [3, 2]), (x,)),
         "adaptive-one": (lambda x: A._adaptive_avg_pool2d(x, [1, 1]), (x,)),
+        "adaptive-max": (lambda x: A.adaptive_max_pool2d(x, [4, 3]), (x,)),
+        "adaptive-max-backward": (
+            lambda g, x, i: A.adaptive_max_pool2d_backward(g, x, i),
+            (g, x, A.adaptive_max_pool2d(x, [3, 2])[1]),
+        ),
+        "average-of-ints": (lambda w: A.avg_pool2d(w, [2, 3]), (wide.long() - 100,)),
+        "reflection-backward": (
+            lambda g, x: A.reflection_pad2d_backward(g, x, [1, 2, 0, 3]),
+            (floats(2, 3, 9, 11), x),
+        ),
+        "replication-backward": (
+            lambda g, x: A.replication_pad1d_backward(g, x, [1, 2]),
+            (floats(3, 6, 11), x[0]),
+        ),
         "adaptive-uneven": (lambda x: A._adaptive_avg_pool2d(x, [5, 3]), (x,)),
         "adaptive-more": (lambda x: A._adaptive_avg_pool2d(x, [9, 8]), (x,)),
         "adaptive-uneven-backward": (
