@@ -120,24 +120,50 @@ def _vertical(first: Node, last: Node, rules: Rules, symbols: Ranges) -> Fit | R
 
 
 def _along_reads(first: Node, last: Node, rules: Rules) -> Fit | Refusal:
-    links: set[tuple[int, int]] | None = None
+    matches: list[tuple[NestDeps, NestDeps, dict[int, int]]] = []
     for info in last.infos:
         for access in info.loads:
             if access.value not in first.made:
                 continue
             maker = first.made[access.value]
             assert maker is not None
-            found = _link(first, maker, last, info, access)
+            found = _match(first, maker, last, info, access)
             if isinstance(found, Refusal):
                 return found
-            links = found if links is None else links & found
-    if links is None:
+            matches.append((maker, info, found))
+    if not matches:
         return Refusal(f"{last.name} needs {first.name} otherwise than by reading its result")
-    fit = _joined(first, last, links, rules)
+    linked = [_links(first, last, *match) for match in matches]
+    fit = _joined(first, last, set.intersection(*linked), rules)
     if isinstance(fit, Refusal):
         return fit
-    why = _wall(first, last, fit, rules)
+    why = _wall(first, last, fit, rules) or _elsewhere(first, last, fit, matches)
     return Refusal(why) if why else fit
+
+
+def _elsewhere(
+    first: Node, last: Node, fit: Fit, matches: Sequence[tuple[NestDeps, NestDeps, dict[int, int]]]
+) -> str:
+    """Why a value made in an inner loop is not at hand in that of its reader; empty if it is."""
+    for maker, info, match in matches:
+        inner = {w for v, w in match.items() if v not in fit.axes[maker.nest]}
+        walked = set(range(len(info.domain.extents))) - set(fit.axes[info.nest])
+        if inner and inner != walked:
+            return f"{last.name} needs what {first.name} makes, inside another inner loop"
+    return ""
+
+
+def _links(
+    first: Node, last: Node, maker: NestDeps, info: NestDeps, match: dict[int, int]
+) -> set[tuple[int, int]]:
+    """Pairs of axes that a match of variables links."""
+    ours, theirs = first.axes[maker.nest], last.axes[info.nest]
+    out: set[tuple[int, int]] = set()
+    for i, v in enumerate(ours):
+        w = match.get(v)
+        if w in theirs:
+            out.add((i, theirs.index(w)))
+    return out
 
 
 @dataclass(frozen=True)
@@ -150,10 +176,10 @@ class Mismatch(Refusal):
     access: Access
 
 
-def _link(
+def _match(
     first: Node, maker: NestDeps, last: Node, info: NestDeps, access: Access
-) -> set[tuple[int, int]] | Refusal:
-    """Pairs of axes that one read of one result links."""
+) -> dict[int, int] | Refusal:
+    """Variables of the two nests that one read of one result matches."""
     name = buffer_name(access.value)
     if access.value in maker.accumulates or maker.has_scan:
         what = "scans" if maker.has_scan else "updates"
@@ -166,13 +192,7 @@ def _link(
             f"{first.name} writes it at {dep_text(access_dep(store).flat)}"
         )
         return Mismatch(text, maker, store, info, access)
-    ours, theirs = first.axes[maker.nest], last.axes[info.nest]
-    out: set[tuple[int, int]] = set()
-    for i, v in enumerate(ours):
-        w = match.get(v)
-        if w in theirs:
-            out.add((i, theirs.index(w)))
-    return out
+    return match
 
 
 def match_variables(
