@@ -51,141 +51,57 @@ _LATTICE = frozenset({"commutative", "associative", "idempotent"})
 _INTCOMM = frozenset({"commutative", "associative_int"})
 
 
+def _infix(name: str, sign: str, operands: tuple[str, ...], fold: Fold | None = None) -> ScalarRow:
+    """A row whose text is the same operator everywhere."""
+    text = f"({{0}} {sign} {{1}})"
+    algebra = _INTCOMM if name in ("add", "mul") else frozenset[str]()
+    return ScalarRow(name, operands, "same", text[1:-1], text, text, fold, algebra)
+
+
+def _named(
+    name: str,
+    operands: tuple[str, ...],
+    torch: str = "",
+    algebra: frozenset[str] = frozenset(),
+    safe: bool = True,
+    cost: float = 1,
+) -> ScalarRow:
+    """A row whose text is a function: torch.name, m_name, mi_name."""
+    args = ", ".join(f"{{{k}}}" for k in range(len(operands)))
+    reference = torch or f"torch.{name}({args})"
+    return ScalarRow(
+        name, operands, "same", reference, f"m_{name}({args})", f"mi_{name}({args})", None,
+        algebra, safe, cost,
+    )  # fmt: skip
+
+
 def _arith() -> list[ScalarRow]:
+    one, two = ("num",), ("float", "float")
+    trunc = "torch.div({0}, {1}, rounding_mode='trunc')"
     return [
+        _infix("add", "+", _NUM2, lambda a, b: a + b),
+        _infix("sub", "-", _NUM2, lambda a, b: a - b),
+        _infix("mul", "*", _NUM2, lambda a, b: a * b),
+        ScalarRow("div", two, "same", "{0} / {1}", "({0} / {1})", "mi_div({0}, {1})", cost=4),
+        _named("floordiv", _NUM2, "torch.floor_divide({0}, {1})", safe=False, cost=8),
+        _named("truncdiv", _NUM2, trunc, safe=False, cost=8),
+        _named("remainder", _NUM2, safe=False, cost=10),
+        _named("fmod", _NUM2, safe=False, cost=10),
+        ScalarRow("neg", one, "same", "-{0}", "(-{0})", "(-{0})", lambda a: -a),
         ScalarRow(
-            "add",
-            _NUM2,
-            "same",
-            "{0} + {1}",
-            "({0} + {1})",
-            "({0} + {1})",
-            lambda a, b: a + b,
-            _INTCOMM,
+            "abs", one, "same", "torch.abs({0})", "m_abs({0})", "tl.abs({0})", lambda a: abs(a),
         ),
+        _named("sign", one),
+        _named("minimum", _NUM2, algebra=_LATTICE),
+        _named("maximum", _NUM2, algebra=_LATTICE),
+        _named("fmin", two, algebra=_LATTICE),
+        _named("fmax", two, algebra=_LATTICE),
+        _named("relu", one),
         ScalarRow(
-            "sub", _NUM2, "same", "{0} - {1}", "({0} - {1})", "({0} - {1})", lambda a, b: a - b
+            "select", ("i1", "any", "any"), "same", "torch.where({0}, {1}, {2})",
+            "m_select({0}, {1}, {2})", "tl.where({0}, {1}, {2})", lambda c, a, b: a if c else b,
         ),
-        ScalarRow(
-            "mul",
-            _NUM2,
-            "same",
-            "{0} * {1}",
-            "({0} * {1})",
-            "({0} * {1})",
-            lambda a, b: a * b,
-            _INTCOMM,
-        ),
-        ScalarRow(
-            "div",
-            ("float", "float"),
-            "same",
-            "{0} / {1}",
-            "({0} / {1})",
-            "mi_div({0}, {1})",
-            None,
-            cost=4,
-        ),
-        ScalarRow(
-            "floordiv",
-            _NUM2,
-            "same",
-            "torch.floor_divide({0}, {1})",
-            "m_floordiv({0}, {1})",
-            "mi_floordiv({0}, {1})",
-            None,
-            safe=False,
-            cost=8,
-        ),
-        ScalarRow(
-            "truncdiv",
-            _NUM2,
-            "same",
-            "torch.div({0}, {1}, rounding_mode='trunc')",
-            "m_truncdiv({0}, {1})",
-            "mi_truncdiv({0}, {1})",
-            None,
-            safe=False,
-            cost=8,
-        ),
-        ScalarRow(
-            "remainder",
-            _NUM2,
-            "same",
-            "torch.remainder({0}, {1})",
-            "m_remainder({0}, {1})",
-            "mi_remainder({0}, {1})",
-            None,
-            safe=False,
-            cost=10,
-        ),
-        ScalarRow(
-            "fmod",
-            _NUM2,
-            "same",
-            "torch.fmod({0}, {1})",
-            "m_fmod({0}, {1})",
-            "mi_fmod({0}, {1})",
-            None,
-            safe=False,
-            cost=10,
-        ),
-        ScalarRow("neg", ("num",), "same", "-{0}", "(-{0})", "(-{0})", lambda a: -a),
-        ScalarRow(
-            "abs", ("num",), "same", "torch.abs({0})", "m_abs({0})", "tl.abs({0})", lambda a: abs(a)
-        ),
-        ScalarRow("sign", ("num",), "same", "torch.sign({0})", "m_sign({0})", "mi_sign({0})"),
-        ScalarRow(
-            "minimum",
-            _NUM2,
-            "same",
-            "torch.minimum({0}, {1})",
-            "m_minimum({0}, {1})",
-            "mi_minimum({0}, {1})",
-            None,
-            _LATTICE,
-        ),
-        ScalarRow(
-            "maximum",
-            _NUM2,
-            "same",
-            "torch.maximum({0}, {1})",
-            "m_maximum({0}, {1})",
-            "mi_maximum({0}, {1})",
-            None,
-            _LATTICE,
-        ),
-        ScalarRow(
-            "fmin",
-            ("float", "float"),
-            "same",
-            "torch.fmin({0}, {1})",
-            "m_fmin({0}, {1})",
-            "mi_fmin({0}, {1})",
-            None,
-            _LATTICE,
-        ),
-        ScalarRow(
-            "fmax",
-            ("float", "float"),
-            "same",
-            "torch.fmax({0}, {1})",
-            "m_fmax({0}, {1})",
-            "mi_fmax({0}, {1})",
-            None,
-            _LATTICE,
-        ),
-        ScalarRow("relu", ("num",), "same", "torch.relu({0})", "m_relu({0})", "mi_relu({0})"),
-        ScalarRow(
-            "select",
-            ("i1", "any", "any"),
-            "same",
-            "torch.where({0}, {1}, {2})",
-            "m_select({0}, {1}, {2})",
-            "tl.where({0}, {1}, {2})",
-            lambda c, a, b: a if c else b,
-        ),
-    ]
+    ]  # fmt: skip
 
 
 def _compare() -> list[ScalarRow]:
