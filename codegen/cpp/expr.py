@@ -37,8 +37,8 @@ def row_of(op: Operation) -> ScalarRow | None:
     return BY_NAME.get(op.name.removeprefix("scalar.")) if op.name.startswith("scalar.") else None
 
 
-def _apply(row: ScalarRow, args: list[str], dtype: str, scope: Scope) -> str:
-    """The text of a row over operands of `dtype`."""
+def _apply(row: ScalarRow, args: list[str], dtype: str, scope: Scope, lanes: bool) -> str:
+    """The text of a row over operands of `dtype`, in lanes or as one value."""
     if dtype == "bool":
         return _ON_CONDITIONS.get(row.name, row.cpp).format(*args)
     if row.name in _KEEPS_BITS:
@@ -50,9 +50,10 @@ def _apply(row: ScalarRow, args: list[str], dtype: str, scope: Scope) -> str:
     info = DTYPES[dtype]
     if info.kind in ("int", "uint") and not row.safe:
         scope.faults = True
-        if scope.predicate is not None:
+        if scope.predicate is not None and lanes:
             args = [args[0], f"m_where({scope.predicate}, {args[1]}, L({dtype}(1)))"]
-        return f"{row.cpp.format(*args)[:-1]}, L, fault)"
+        where = "L" if lanes else "Full<1>()"
+        return f"{row.cpp.format(*args)[:-1]}, {where}, fault)"
     text = row.cpp.format(*args)
     return f"m_cvt<{dtype}>{_parens(text)}" if same and info.size < 4 else text
 
@@ -79,7 +80,7 @@ def table_op(scope: Scope, op: Operation) -> None:
     result = op.results[0]
     use = scope.spread if scope.varies(result) else scope.text
     args = [use(v) for v in op.operands]
-    text = _apply(row, args, dtype_of(op.operands[-1]), scope)
+    text = _apply(row, args, dtype_of(op.operands[-1]), scope, scope.varies(result))
     scope.define(result, text[1:-1] if _closes(text) and text.startswith("(") else text)
 
 
