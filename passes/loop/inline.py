@@ -22,19 +22,19 @@ for storage goes where nothing is stored (`emulate=true` keeps it).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import ExprAttr, OriginsAttr, SymbolsAttr
 from minductor.dialects.expr import Expr
-from minductor.dialects.loop.ops import ExternOp, NestOp, ViewOp
+from minductor.dialects.loop.ops import ExternOp, LoadOp, NestOp, ViewOp
 from minductor.dialects.types import TensorType
 from minductor.passes.base import MiniPass
 from minductor.passes.loop.fusion.machine import machine_of
@@ -106,6 +106,8 @@ def rebuild_bodies(decider: Decider, emulate: bool) -> None:
     first_home: dict[NestOp, NestOp] = {nest: nest for nest in bodies}
     made: list[tuple[NestOp, Block, list[NestOp]]] = []
     for nest in sorted(bodies, key=decider.order.__getitem__):
+        if len(bodies[nest].members) == 1 and not reads_any(nest, decider.producers):
+            continue
         builder = BodyBuilder(bodies[nest].ranges, decider.producers, emulate)
         builder.build(nest)
         made.append((nest, builder.block, list(builder.inlined)))
@@ -122,6 +124,11 @@ def rebuild_bodies(decider: Decider, emulate: bool) -> None:
         nest.body.detach_block(old)
         nest.body.add_block(block)
         old.erase(safe_erase=False)
+
+
+def reads_any(nest: NestOp, values: Container[SSAValue]) -> bool:
+    """Whether a nest loads one of the values."""
+    return any(op.operands[0] in values for op in nest.body.walk() if type(op) is LoadOp)
 
 
 def unfused_total(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import Domain
@@ -30,6 +31,7 @@ class Split:
     inner: Expr
 
 
+@lru_cache(maxsize=1 << 14)
 def linear(e: Expr) -> dict[Expr, Atom] | None:
     """Coefficient -> variable of a linear expression without a constant; None for any other."""
     out: dict[Expr, Atom] = {}

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from xdsl.ir import SSAValue
 
@@ -115,6 +116,7 @@ class Decider:
         self.verdicts: list[Verdict] = []
         self._ranges: dict[object, Ranges] = {}
         self._values: dict[Expr, int] = {}
+        self._producers: dict[tuple[NestOp, int], Producer | None] = {}
 
     def run(self) -> None:
         """Fill `producers` and `verdicts`."""
@@ -144,6 +146,13 @@ class Decider:
             self._ranges[info.domain] = found
         return found
 
+    def producer(self, nest: NestOp, result: int) -> Producer | None:
+        """`producer_of`, once."""
+        key = (nest, result)
+        if key not in self._producers:
+            self._producers[key] = producer_of(nest, result)
+        return self._producers[key]
+
     def candidate(self, nest: NestOp) -> str:
         """Why a nest can not be computed in its readers; empty if it can."""
         info = self.infos[nest]
@@ -151,7 +160,7 @@ class Decider:
             return "a reduction, scan or update is stored"
         if any(access.guarded or access.combine for access in info.stores):
             return "stored under a condition"
-        if any(producer_of(nest, i) is None for i in range(len(nest.results))):
+        if any(self.producer(nest, i) is None for i in range(len(nest.results))):
             return "its store is not one variable a dimension"
         return ""
 
@@ -181,7 +190,7 @@ class Decider:
     def sites(self, nest: NestOp) -> Iterator[Site]:
         """Every point of every body that reads a result of the nest."""
         for i, result in enumerate(nest.results):
-            made = producer_of(nest, i)
+            made = self.producer(nest, i)
             assert made is not None
             for use in result.uses:
                 load = use.operation
@@ -189,16 +198,13 @@ class Decider:
                     continue
                 reader, depth = _nest_around(load)
                 for body, place, guarded, outer in self.places.get(reader, ()):
-                    index = self._moved(load.index.data, place, body)
-                    exact = not any(e.vars("t") for e in index)
-                    at = made.place(index)
+                    at = made.place(self._moved(load.index.data, place, body))
+                    exact = not reads_data(at)
                     yield Site(body, at, guarded or depth > 0, outer + depth, exact)
 
     def _moved(self, index: Sequence[Expr], place: Place, body: Body) -> Place:
         """An index of a nest in the variables of the body where the nest sits."""
-        subst = {
-            ex.dim_atom(i): e for i, e in enumerate(place) if e.as_atom is not ex.dim_atom(i)
-        }
+        subst = substitution(place)
         if not subst:
             return tuple(index)
         return tuple(body.ranges.simplify(e.subs(subst)) for e in index)
@@ -231,12 +237,8 @@ class Decider:
 
     def _trips(self, body: Body, place: Place) -> int:
         """How often a body computes a value of this place, with what does not vary hoisted."""
-        last = -1
-        for e in place:
-            if e.vars("t"):
-                last = len(body.info.domain.extents)
-            last = max([last, *(a.index for a in e.vars("d"))])
-        return self.value(product(body.info.domain.extents[: last + 1]))
+        count = len(body.info.domain.extents) if reads_data(place) else innermost(place) + 1
+        return self.value(product(body.info.domain.extents[:count]))
 
     # -- step 2: several uses ---------------------------------------------------------------------
     def _price(self, nest: NestOp) -> None:
@@ -339,7 +341,7 @@ class Decider:
         body: Body | None = None,
     ) -> None:
         for i, result in enumerate(nest.results):
-            made = producer_of(nest, i)
+            made = self.producer(nest, i)
             assert made is not None
             self.producers[result] = made
         members = [(nest, None)] if body is None else list(body.members)
@@ -369,6 +371,24 @@ class Decider:
             if info.nest is not body.nest:
                 access = self._moved_access(access, place, body)
             body.reads[(access.value, access.indices, access.operands)] = access
+
+
+@lru_cache(maxsize=1 << 14)
+def substitution(place: Place) -> dict[Atom, Expr]:
+    """What a place says of a nest's variables; variables that stand for themselves left out."""
+    return {ex.dim_atom(i): e for i, e in enumerate(place) if e.as_atom is not ex.dim_atom(i)}
+
+
+@lru_cache(maxsize=1 << 14)
+def innermost(place: Place) -> int:
+    """The largest number of an iteration variable in a place, -1 for none."""
+    return max((a.index for e in place for a in e.vars("d")), default=-1)
+
+
+@lru_cache(maxsize=1 << 14)
+def reads_data(place: Place) -> bool:
+    """Whether a place depends on data."""
+    return any(e.vars("t") for e in place)
 
 
 def producer_of(nest: NestOp, result: int) -> Producer | None:
