@@ -81,7 +81,8 @@ def test_index_fault_is_reported() -> None:
     code = (
         "import torch\n"
         "f = torch.compile(lambda x, i: x[i] * 2, backend='minductor', options={'strict': True})\n"
-        "f(torch.randn(4, device='cuda'), torch.tensor([9], device='cuda')); torch.cuda.synchronize()"
+        "f(torch.randn(4, device='cuda'), torch.tensor([9], device='cuda'))\n"
+        "torch.cuda.synchronize()"
     )
     import subprocess
     import sys

@@ -1,7 +1,7 @@
 """Run by test_triton.py in a process of its own: Triton's mode is fixed when it is imported.
 
-    python triton_child.py interpret    programs through Triton's interpreter on CPU tensors
-    python triton_child.py cubin        the kernels of programs compiled for sm_90, no device needed
+python triton_child.py interpret    programs through Triton's interpreter on CPU tensors
+python triton_child.py cubin        the kernels of programs compiled for sm_90, no device needed
 """
 
 from __future__ import annotations
