@@ -216,7 +216,10 @@ def block_program(nests: int) -> str:
     for word, full in TYPES.items():
         text = re.sub(rf"(?<=[ (]){word}(?=[,)\s])", full, text)
     head = f"%in: {TYPES['M']}, %w: {TYPES['W']}, %bias: !aten.t<f32[256]>"
-    return (
-        f"func.func @f({head}) -> {TYPES['M']} {{\n{text}"
-        f"func.return {x} : {TYPES['M']}\n}}\n"
-    )
+    return f"func.func @f({head}) -> {TYPES['M']} {{\n{text}func.return {x} : {TYPES['M']}\n}}\n"
+
+
+@pytest.fixture
+def blocks() -> Callable[[int], str]:
+    """`block_program`."""
+    return block_program
