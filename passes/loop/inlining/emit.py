@@ -375,9 +375,11 @@ def _op_key(
     values: object = tuple(operands)
     if row is not None and "commutative" in row.algebra:
         values = frozenset(operands)
-    items = tuple(properties.items()) if len(properties) < 2 else tuple(sorted(
-        properties.items(), key=lambda item: item[0]
-    ))
+    items = (
+        tuple(properties.items())
+        if len(properties) < 2
+        else tuple(sorted(properties.items(), key=lambda item: item[0]))
+    )
     return (op.name, values, items, tuple(r.type for r in op.results))
 
 
@@ -394,6 +396,9 @@ def refined(ranges: Ranges, cond: SSAValue, side: bool) -> Ranges:
     first, last = ranges.of(atom)
     low, high = lo - shift, hi - shift - 1
     if first is None or last is None:
+        return ranges
+    # Bounds by variables further in, or by itself, could go round in a circle.
+    if any(v.index >= atom.index for v in (*low.vars("d"), *high.vars("d"))):
         return ranges
     if side:
         bounds = (
