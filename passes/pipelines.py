@@ -27,6 +27,7 @@ LOOP: tuple[str, ...] = ("aten-to-loop", "loop-simplify-index", "loop-inline", "
 
 KERNEL_CPU: tuple[str, ...] = (
     "loop-to-kernel{target=cpp}",
+    "kernel-peel",
     "kernel-predicate",
     "kernel-vectorize",
     "kernel-threads",

@@ -28,6 +28,7 @@ PASSES: dict[str, str] = {
     "loop-inline": "minductor.passes.loop.inline:LoopInlinePass",
     "loop-fuse": "minductor.passes.loop.fuse:LoopFusePass",
     # kernel
+    "kernel-peel": "minductor.passes.kernel.peel:KernelPeelPass",
     "kernel-predicate": "minductor.passes.kernel.predicate:KernelPredicatePass",
     "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",
     "kernel-threads": "minductor.passes.kernel.threads:KernelThreadsPass",

@@ -31,7 +31,7 @@ from minductor.lowering.aten_to_loop.promote import require_scalar
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 from minductor.lowering.aten_to_loop.registry import lower
 
-FEW = 8
+FEW = 16
 """So many inputs are picked from inside one nest; more make a chain of nests."""
 
 

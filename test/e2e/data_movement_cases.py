@@ -113,7 +113,7 @@ def parts() -> dict[str, Case]:
         "cat": (lambda x, z: A.cat([x, z, x], 1), (x, floats(2, 2, 4))),
         "cat-promotes": (lambda x, z: A.cat([x, z], -1), (x, floats(2, 3, 1, dtype=torch.int32))),
         "cat-empty": (lambda x, e: A.cat([e, x], 0), (x, floats(0))),
-        "cat-many": (lambda y: A.cat([y * k for k in range(11)], 1), (y,)),
+        "cat-many": (lambda y: A.cat([y * k for k in range(19)], 1), (y,)),
         "cat-of-views": (lambda y: A.cat([A.slice(y, 1, 2), A.neg(A.slice(y, 1, 0, 2))], 1), (y,)),
         "stack": (lambda x: A.stack([x, x * 2, x + 1], -1), (x,)),
         "pad": (lambda x: A.constant_pad_nd(x, [1, 2, 0, 1], 0.5), (x,)),

@@ -42,23 +42,23 @@ func.func @promote(%e: !aten.t<f32[0]>, %x: !aten.t<i32[2]>) -> !aten.t<f32[2]> 
 
 /// Many inputs: a chain over one buffer, each nest updates its slice.
 
-func.func @chain(%x: !aten.t<f32[2]>) -> !aten.t<f32[18]> {
-  %c = aten.cat.default([%x, %x, %x, %x, %x, %x, %x, %x, %x]) : !aten.t<f32[18]>
-  func.return %c : !aten.t<f32[18]>
+func.func @chain(%x: !aten.t<f32[2]>) -> !aten.t<f32[34]> {
+  %c = aten.cat.default([%x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x]) : !aten.t<f32[34]>
+  func.return %c : !aten.t<f32[34]>
 }
 
 // CHECK-LABEL: func.func @chain
-// CHECK-NEXT:    %buf0 = loop.extern "aten.empty_strided.default"() args [#loop.index<[18]>, #loop.index<[1]>] kwargs {dtype = #aten.dtype<f32>, device = #aten.device<"cpu">} : () -> !aten.t<f32[18]>
-// CHECK-NEXT:    %buf1 = loop.nest (d0: 2) -> (%o = %buf0 : !aten.t<f32[18]>) origins ["cat"] {
+// CHECK-NEXT:    %buf0 = loop.extern "aten.empty_strided.default"() args [#loop.index<[34]>, #loop.index<[1]>] kwargs {dtype = #aten.dtype<f32>, device = #aten.device<"cpu">} : () -> !aten.t<f32[34]>
+// CHECK-NEXT:    %buf1 = loop.nest (d0: 2) -> (%o = %buf0 : !aten.t<f32[34]>) origins ["cat"] {
 // CHECK-NEXT:      %0 = loop.load %x[d0] : f32
 // CHECK-NEXT:      loop.store %0, %o[d0]
 // CHECK-NEXT:    }
-// CHECK-NEXT:    %buf2 = loop.nest (d0: 2) -> (%o_1 = %buf1 : !aten.t<f32[18]>) origins ["cat"] {
+// CHECK-NEXT:    %buf2 = loop.nest (d0: 2) -> (%o_1 = %buf1 : !aten.t<f32[34]>) origins ["cat"] {
 // CHECK-NEXT:      %1 = loop.load %x[d0] : f32
 // CHECK-NEXT:      loop.store %1, %o_1[d0 + 2]
 // CHECK-NEXT:    }
-// CHECK:         %buf9 = loop.nest (d0: 2) -> (%o_8 = %buf8 : !aten.t<f32[18]>) origins ["cat"] {
-// CHECK-NEXT:      %8 = loop.load %x[d0] : f32
-// CHECK-NEXT:      loop.store %8, %o_8[d0 + 16]
+// CHECK:         %buf17 = loop.nest (d0: 2) -> (%o_16 = %buf16 : !aten.t<f32[34]>) origins ["cat"] {
+// CHECK-NEXT:      %16 = loop.load %x[d0] : f32
+// CHECK-NEXT:      loop.store %16, %o_16[d0 + 32]
 // CHECK-NEXT:    }
-// CHECK-NEXT:    func.return %buf9 : !aten.t<f32[18]>
+// CHECK-NEXT:    func.return %buf17 : !aten.t<f32[34]>
