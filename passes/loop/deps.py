@@ -395,6 +395,8 @@ def _cuts(op: IfOp, box: Box) -> tuple[Box, Box]:
     atom = (e - offset).as_atom
     if atom is None or atom.kind != "d":
         return box, box
+    if lo.vars("d") or hi.vars("d"):  # not a box
+        return box, box
     number = atom.index
     start, extent = box.starts[number], box.extents[number]
     low = ex.emax(lo - offset, start)
