@@ -58,7 +58,7 @@ def test_unknown_mode_is_refused() -> None:
 
 def test_unknown_pass_is_refused() -> None:
     with pytest.raises(Exception, match="no-such-pass"):
-        compile_with(pipeline="no-such-pass")(uniform(5, 6))
+        compile_with(pipeline="no-such-pass", strict=True)(uniform(5, 6))
 
 
 def test_failed_compile_raises_when_strict(monkeypatch: pytest.MonkeyPatch) -> None:
