@@ -52,9 +52,7 @@ class Node:
     first: int
     reads: dict[MemoryDep, None] = field(default_factory=dict[MemoryDep, None])
     writes: dict[MemoryDep, None] = field(default_factory=dict[MemoryDep, None])
-    made: dict[SSAValue, NestDeps | None] = field(
-        default_factory=dict[SSAValue, "NestDeps | None"]
-    )
+    made: dict[SSAValue, NestDeps | None] = field(default_factory=dict[SSAValue, "NestDeps | None"])
     preds: dict[Node, None] = field(default_factory=dict["Node", None])
     succs: dict[Node, None] = field(default_factory=dict["Node", None])
     size: int = 0

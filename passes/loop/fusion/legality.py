@@ -39,7 +39,8 @@ class Rules:
 
     `equal_groups`: nodes without a dependence fuse only if they iterate alike. `size`: ops of a
     kernel; `buffers`: its tensors; `whole`: steps that one worker may do before another loop;
-    `bar`: bytes that reads in common must save, of 100 that the smaller node reads or writes;
+    `bar`: bytes that reads in common must save, of 100 that the smaller of two nodes that iterate
+    differently reads or writes;
     `reach`: nodes that may lie between two that only read the same; `splits`: variables that may be
     split so that shapes agree.
     """
@@ -283,16 +284,12 @@ def _by_position(first: Node, last: Node, rules: Rules) -> Fit | Refusal:
     count = min(len(left), len(right))
     links = {(i, i) for i in range(count) if left[i] is right[i]}
     if left[:count] != right[:count]:
-        return Refusal(
-            f"they share no loop, {extents_text(left)} and {extents_text(right)}"
-        )
+        return Refusal(f"they share no loop, {extents_text(left)} and {extents_text(right)}")
     return _joined(first, last, links, rules)
 
 
 # -- the fused node -------------------------------------------------------------------------------
-def _joined(
-    first: Node, last: Node, links: set[tuple[int, int]], rules: Rules
-) -> Fit | Refusal:
+def _joined(first: Node, last: Node, links: set[tuple[int, int]], rules: Rules) -> Fit | Refusal:
     """The fused node along links, if its structure is one that can be built."""
     ordered = sorted(links, key=lambda link: link[::-1] if last.is_reduction else link)
     if len({i for i, _ in ordered}) != len(ordered) or len({j for _, j in ordered}) != len(ordered):

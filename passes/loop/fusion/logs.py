@@ -72,4 +72,3 @@ def log_nodes(
     """The nodes of one stage, where somebody reads them."""
     if logs.wants(artifact):
         logs.log(artifact, "\n".join(node_details(node, arguments) for node in nodes))
-

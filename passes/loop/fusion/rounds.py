@@ -131,16 +131,14 @@ class Fuser:
             else:
                 yield Candidate((gain, -abs(last.first - first.first)), first, last, fit)
 
-    def _legal(
-        self, first: Node, last: Node, deps: list[MemoryDep], shared: int
-    ) -> Fit | Refusal:
+    def _legal(self, first: Node, last: Node, deps: list[MemoryDep], shared: int) -> Fit | Refusal:
         if self.apart and any(
             (a, b) in self.apart or (b, a) in self.apart
             for a in first.name.split("_")
             for b in last.name.split("_")
         ):
             return Refusal("the plan keeps them apart")
-        if self.rules.bar and deps and last not in first.succs:
+        if self.rules.bar and deps and last not in first.succs and unlike(first, last):
             least = min(self.pricer.node_bytes(first), self.pricer.node_bytes(last))
             if shared * 100 < self.rules.bar * least:
                 return Refusal(f"they share too little of the {least} bytes that one moves")
@@ -178,6 +176,11 @@ class Fuser:
         self.decisions.append(Decision(first.name, last.name, shared))
         self.graph.merge(first, last, fit)
         return True
+
+
+def unlike(first: Node, last: Node) -> bool:
+    """Whether two nodes iterate differently; alike ones need to share only something."""
+    return first.kind != "nest" or last.kind != "nest" or first.group != last.group
 
 
 def shared_data(first: Node, last: Node) -> list[MemoryDep]:

@@ -100,9 +100,7 @@ def _shifted(variables: Vars, number: int) -> Vars:
     return tuple(out)
 
 
-def split_variable(
-    info: NestDeps, number: int, inner: Expr, symbols: Ranges
-) -> NestDeps | None:
+def split_variable(info: NestDeps, number: int, inner: Expr, symbols: Ranges) -> NestDeps | None:
     """The analysis of a nest with a parallel variable split; None where it does not divide."""
     parallel = info.domain.parallel
     if number >= len(parallel) or any(a.box.extents != info.domain.extents for a in info.loads):
@@ -126,9 +124,7 @@ def split_variable(
         indices, hidden = tuple(map(moved, a.indices)), tuple(map(moved, a.hidden))
         return a._replace(indices=indices, hidden=hidden, box=box)
 
-    before = info.renamed or {
-        ex.dim_atom(v): ex.dim(v) for v in range(len(info.domain.extents))
-    }
+    before = info.renamed or {ex.dim_atom(v): ex.dim(v) for v in range(len(info.domain.extents))}
     new = replace(info, domain=domain, renamed={a: moved(e) for a, e in before.items()})
     new.loads, new.stores = [access(a) for a in info.loads], [access(a) for a in info.stores]
     new.data = [moved(e) for e in info.data]
