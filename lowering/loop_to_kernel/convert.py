@@ -44,7 +44,7 @@ from minductor.dialects.loop.ops import CommitOp, ExternOp, GroupOp, NestOp, Vie
 from minductor.dialects.loop.verify import symbol_ranges
 from minductor.dialects.types import TensorType
 from minductor.lowering.loop_to_kernel.group import GroupLowering
-from minductor.lowering.loop_to_kernel.host import HostBuilder, reads_outside
+from minductor.lowering.loop_to_kernel.host import HostBuilder, reads_outside, written_over
 from minductor.lowering.loop_to_kernel.space import SpaceError
 from minductor.passes.base import MiniPass
 
@@ -128,18 +128,24 @@ class _FunctionLowering:
         name = self._name(op)
         bytes_ = None if op.bytes_ is None else op.bytes_.data
         config = ConfigAttr.make(target=self.target)
+        outside = {v: r for v, r in zip(last.operands, op.results, strict=True)}
+        over = {v: arg for v in kept if (arg := written_over(op, v, outside[v], self.host.uses))}
         try:
-            result = GroupLowering(op.nests, kept, self.ranges).lower(name, config, bytes_)
+            result = GroupLowering(op.nests, kept, self.ranges, over).lower(name, config, bytes_)
         except SpaceError as e:
             raise DiagnosticException(f'group "{op.sym.data}" cannot become one kernel: {e}') from e
         result.func.location = op.location
         self.kernels.append(result.func)
-        outside = {v: r for v, r in zip(last.operands, op.results, strict=True)}
         device = result.results[0].type
         assert isinstance(device, TensorType)
         operands = [self.host.on_device(v, device.device, op) for v in result.inputs]
         for value in result.results:
-            operands.append(self._result_buffer(op, value, outside[value]))
+            if value in over:
+                outside[value].name_hint = value.name_hint
+                self.host.bind(outside[value], self.host.values[over[value]], owned=False)
+                operands.append(self.host.values[over[value]])
+            else:
+                operands.append(self._result_buffer(op, value, outside[value]))
         self.host.add(h.LaunchOp.of(name, operands, result.symbols), op)
         for value, made in zip(last.operands, op.results, strict=True):
             self.host.values[made] = self.host.values[outside[value]]

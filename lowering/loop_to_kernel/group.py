@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Block, SSAValue
@@ -51,13 +51,24 @@ class KernelResult:
 
 
 class GroupLowering:
-    """Lowers the nests of one group; `kept` are the results that must reach memory."""
+    """Lowers the nests of one group; `kept` are the results that must reach memory.
 
-    def __init__(self, nests: Sequence[NestOp], kept: Sequence[SSAValue], symbols: Ranges):
+    `over` maps a fresh result to the outside tensor whose storage it is written over.
+    """
+
+    def __init__(
+        self,
+        nests: Sequence[NestOp],
+        kept: Sequence[SSAValue],
+        symbols: Ranges,
+        over: Mapping[SSAValue, SSAValue] | None = None,
+    ):
+        self.over = over or {}
         self.nests = nests
         self.kept = kept
         self.symbols = symbols
         self.ordered: set[int] = set()
+        self.read_over: set[SSAValue] = set()
         self.common = self._common_space()
         self.bases = [self._instance(i, nest) for i, nest in enumerate(nests)]
 
@@ -185,12 +196,15 @@ class GroupLowering:
         graph = ValueGraph(self.bases, set(self.kept), len(self.common), fine)
         placer = StagePlacer()
         graph.analyse(placer)
-        inputs = self._inputs(graph)
+        read = self._inputs(graph)
+        inputs = [v for v in read if v not in self.over.values()]
+        self.read_over = {r for r, v in self.over.items() if v in read}
         tensors = [*inputs, *self.kept]
         block = Block(arg_types=[_buffer(v) for v in tensors])
         for arg, value in zip(block.args, tensors, strict=True):
             arg.name_hint = value.name_hint
         buffers = dict(zip(tensors, block.args, strict=True))
+        buffers.update({v: buffers[r] for r, v in self.over.items()})
         accesses = self._accesses(graph)
         extents, values = collapse(self.common, 0, accesses)
         env = {ex.dim_atom(i): v for i, v in enumerate(values)}
@@ -237,7 +251,7 @@ class GroupLowering:
         for node in stores:
             assert isinstance(node.op, StoreOp)
             result = ValueGraph.result_of(node.inst, node.op)
-            if self._access(result) == "write":
+            if result in self.over or self._access(result) == "write":
                 continue
             alone = [
                 e.vars()
@@ -269,6 +283,8 @@ class GroupLowering:
     def _access(self, value: SSAValue) -> str:
         owner = value.owner
         assert isinstance(owner, NestOp)
+        if value in self.read_over:
+            return "update"
         number = owner.number_of(value)
         return "write" if owner.updated(number) is None else "update"
 

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import IndexAttr
 from minductor.dialects.kernel import host as h
-from minductor.dialects.loop.ops import CommitOp, ExternOp, GroupOp, LoadOp, NestOp, ViewOp
+from minductor.dialects.loop.ops import CommitOp, ExternOp, GroupOp, LoadOp, NestOp, StoreOp, ViewOp
 from minductor.dialects.pyattrs import ArgAttr, DeviceAttr
 from minductor.dialects.types import TensorType
 
@@ -193,3 +193,34 @@ def reads_outside(group: GroupOp, value: SSAValue, uses: Uses) -> bool:
     """A nest of the group loads this outside tensor, or a view of its storage."""
     root = uses.root(value)
     return any(isinstance(op, LoadOp) and uses.root(op.source) is root for op in group.walk())
+
+
+def written_over(group: GroupOp, result: SSAValue, outer: SSAValue, uses: Uses) -> SSAValue | None:
+    """The argument over whose storage a fresh result can be written at once, or None.
+
+    The result is committed to the argument, in its layout; nothing reads the old value later; in
+    the group only the nest that makes the result reads it, at the element it then writes.
+    """
+    arg = uses.commits.get(outer)
+    nest = result.owner
+    if arg is None or not isinstance(nest, NestOp) or arg.type != result.type:
+        return None
+    if nest.updated(nest.number_of(result)) is not None or nest.domain.data.reduce:
+        return None
+    if nest.domain.data.scan or uses.last.get(arg, -1) > uses.positions[group]:
+        return None
+    block = nest.body.block
+    target = block.args[nest.number_of(result)]
+    stores = [op for op in block.ops if isinstance(op, StoreOp) and op.dest is target]
+    if len(stores) != 1 or any(use.operation.parent_op() is not nest for use in target.uses):
+        return None
+    for op in group.walk():
+        if not isinstance(op, LoadOp):
+            continue
+        if op.source is result:
+            return None
+        if uses.root(op.source) is arg and (
+            op.source is not arg or op.parent_op() is not nest or op.index != stores[0].index
+        ):
+            return None
+    return arg

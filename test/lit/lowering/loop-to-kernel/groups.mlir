@@ -102,3 +102,38 @@ func.func @aliased(%x: !aten.t<f32[8]>) -> !aten.t<f32[8]> {
     yield %a }
   loop.commit %g to %x : !aten.t<f32[8]>, !aten.t<f32[8]>
   func.return %g : !aten.t<f32[8]> }
+
+// -----
+
+/// A mutated argument: the new value is written over the old one, element by element.
+// CHECK-LABEL: kernel.func @cpp_fused_add_0(update %a : !kernel.buf<f32[8]>)
+// CHECK:         kernel.load %a[d0]
+// CHECK:         kernel.store {{%.*}}, %a[d0]
+// CHECK-LABEL: func.func @call
+// CHECK-NEXT:    kernel.check %x
+// CHECK-NEXT:    kernel.launch @cpp_fused_add_0(%x)[]
+// CHECK-NEXT:    func.return
+func.func @mutated(%x: !aten.t<f32[8]>) {
+  %g = loop.group "add" -> !aten.t<f32[8]> {
+    %a = nest (d0: 8) -> (%o : !aten.t<f32[8]>) {
+      %v = load %x[d0] : f32
+      %w = scalar.add %v, %v : f32
+      store %w, %o[d0] }
+    yield %a }
+  loop.commit %g to %x : !aten.t<f32[8]>, !aten.t<f32[8]>
+  func.return }
+
+// -----
+
+/// Negative twin: an element that is read elsewhere too needs the old value kept.
+// CHECK-LABEL: func.func @call
+// CHECK:         %a = kernel.alloc
+// CHECK:         kernel.extern "aten.copy_.default"(%x, %a)
+func.func @flipped(%x: !aten.t<f32[8]>) {
+  %g = loop.group "flip" -> !aten.t<f32[8]> {
+    %a = nest (d0: 8) -> (%o : !aten.t<f32[8]>) {
+      %v = load %x[-d0 + 7] : f32
+      store %v, %o[d0] }
+    yield %a }
+  loop.commit %g to %x : !aten.t<f32[8]>, !aten.t<f32[8]>
+  func.return }
