@@ -1,6 +1,7 @@
 """Whole models, forward and training step, against eager; what stays outside our kernels."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +31,20 @@ EXTERNS = {
 }
 """The library calls that a model may keep: matmul, convolution, SDPA, embedding backward."""
 
-NAMED_EXCEPTIONS = {
-    # The gradient is scattered by indices that the forward saved.
-    "unet": {
-        "aten.max_pool2d_with_indices_backward.default",
-        "aten.upsample_bilinear2d_backward.default",
-    },
-    "resnet": {"aten.max_pool2d_with_indices_backward.default"},
-}
+WRITE_BACK = "aten.copy_.default"
+"""Batch norm's running statistics are copied into their buffers at the end of the forward."""
+
+NAMED_EXCEPTIONS = {"resnet": {WRITE_BACK}, "unet": {WRITE_BACK}}
 
 
 def build(name: str) -> Task:
     torch.manual_seed(0)
-    return MODELS[name](SIZES["tiny"])
+    size = SIZES["tiny"]
+    if name == "resnet":
+        # Smaller images end as one pixel: batch norm of two values gives one and minus one, whose
+        # sum is a rounding error at the kink of ReLU, and the gradient is left to chance.
+        size = replace(size, image=64, images=3)
+    return MODELS[name](size)
 
 
 def kinds(subject: Compiled) -> list[str]:
