@@ -1,4 +1,4 @@
-"""Logs that people read while a graph is compiled, by artifact: `fusion`, `ir_pre_fusion` and so on.
+"""Logs that people read while a graph is compiled, by artifact: `fusion`, `ir_pre_fusion`, ...
 
 A pass writes through its context and never asks where the text goes:
 
@@ -55,7 +55,7 @@ class NoLogs:
 
 @dataclass
 class StreamLogs:
-    """Writes chosen artifacts to a stream, each line behind `prefix`; keeps them when there is none.
+    """Writes chosen artifacts to a stream, each line behind `prefix`; keeps them without one.
 
     `lines` holds (artifact, line) pairs in order of writing.
     """

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from xdsl.dialects import func
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from minductor.dialects import expr as ex
@@ -55,8 +56,11 @@ class Uses:
         return self.roots.get(value, value)
 
     def committed_to(self, result: SSAValue) -> SSAValue | None:
-        """The argument that a result ends in, through a chain of updates."""
+        """The argument that a result ends in, through a chain of updates, and in nothing else that
+        shares memory: a returned result or a view would be written over."""
         for _ in range(10_000):
+            if any(isinstance(u.operation, func.ReturnOp | ViewOp) for u in result.uses):
+                return None
             if result in self.commits:
                 return self.commits[result]
             following = [r for u in result.uses for r in _update_of(u.operation, result)]
@@ -198,12 +202,18 @@ def reads_outside(group: GroupOp, value: SSAValue, uses: Uses) -> bool:
 def written_over(group: GroupOp, result: SSAValue, outer: SSAValue, uses: Uses) -> SSAValue | None:
     """The argument over whose storage a fresh result can be written at once, or None.
 
-    The result is committed to the argument, in its layout; nothing reads the old value later; in
-    the group only the nest that makes the result reads it, at the element it then writes.
+    The result is committed to the argument, in its layout, and otherwise only loaded, so that no
+    result or view of it escapes; nothing reads the old value later; in the group only the nest that
+    makes the result reads it, at the element it then writes.
     """
     arg = uses.commits.get(outer)
     nest = result.owner
     if arg is None or not isinstance(nest, NestOp) or arg.type != result.type:
+        return None
+    users = [use.operation for use in outer.uses]
+    if sum(isinstance(u, CommitOp) for u in users) != 1:
+        return None
+    if not all(isinstance(u, CommitOp | LoadOp) for u in users):
         return None
     if nest.updated(nest.number_of(result)) is not None or nest.domain.data.reduce:
         return None

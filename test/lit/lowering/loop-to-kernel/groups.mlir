@@ -137,3 +137,20 @@ func.func @flipped(%x: !aten.t<f32[8]>) {
     yield %a }
   loop.commit %g to %x : !aten.t<f32[8]>, !aten.t<f32[8]>
   func.return }
+
+// -----
+
+/// Negative twin: a result that is returned too must not share the argument's memory.
+// CHECK-LABEL: func.func @call
+// CHECK:         %a = kernel.alloc
+// CHECK:         kernel.extern "aten.copy_.default"(%x, %a)
+// CHECK:         func.return %a
+func.func @returned(%x: !aten.t<f32[8]>) -> !aten.t<f32[8]> {
+  %g = loop.group "add" -> !aten.t<f32[8]> {
+    %a = nest (d0: 8) -> (%o : !aten.t<f32[8]>) {
+      %v = load %x[d0] : f32
+      %w = scalar.add %v, %v : f32
+      store %w, %o[d0] }
+    yield %a }
+  loop.commit %g to %x : !aten.t<f32[8]>, !aten.t<f32[8]>
+  func.return %g : !aten.t<f32[8]> }
