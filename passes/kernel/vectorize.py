@@ -139,7 +139,7 @@ class _Chooser:
         cost = body_cost(loop)
         heavy = cost > HEAVY
         nested = any(isinstance(op, LOOPS) for r in loop.regions for op in r.block.ops)
-        unroll = 1 if nested or heavy or _wide_kinds(loop) else self.unroll
+        unroll = 1 if heavy or any(map(_wide_kinds, _with_inner(loop))) else self.unroll
         extent = loop.extent.data.as_int
         while extent is not None and unroll > 1 and lanes * unroll > extent:
             unroll //= 2
@@ -215,6 +215,11 @@ def _width(op: Operation) -> int:
         if is_scalar_type(r.type) and dtype_of_scalar(r.type).is_float
     ]
     return max([4, *widths])
+
+
+def _with_inner(loop: Loop) -> list[Loop]:
+    """A loop and the loops inside it."""
+    return [op for op in loop.walk() if isinstance(op, LOOPS)]
 
 
 def _wide_kinds(loop: Loop) -> bool:

@@ -12,9 +12,9 @@ kernel.func @rows(read %x : !kernel.buf<f32[64000]>, write %o : !kernel.buf<f32[
 
 // -----
 
-/// Columns: memory runs along the parallel loop, so the lanes go there and the sum stays a loop.
+/// Columns: memory runs along the parallel loop, so the lanes go there, several vectors of columns at a time.
 // CHECK-LABEL: kernel.func @columns
-// CHECK:         kernel.parallel d0 : 768 <lanes 16, tail none> {
+// CHECK:         kernel.parallel d0 : 768 <lanes 16, unroll 4, tail none> {
 // CHECK-NEXT:      kernel.reduce d1 : 1000 [add]
 kernel.func @columns(read %x : !kernel.buf<f32[768000]>, write %o : !kernel.buf<f32[768]>) [] config {target = "cpp"} {
   parallel d0 : 768 {
