@@ -24,9 +24,15 @@ def check(value: int, message: str) -> None:
         raise RuntimeError(message)
 
 
+def number(value: float) -> float:
+    """A Python number known when the graph was compiled."""
+    return value
+
+
 OWN: dict[str, Callable[..., Any]] = {
     "minductor.assert": check,
     "minductor.constant": constant,
+    "minductor.number": number,
     "minductor.seed": random.draw_seed,
 }
 """Callee of a `kernel.extern` -> what it calls."""

@@ -21,6 +21,10 @@ from minductor.dialects.pyattrs import ArgAttr, DeviceAttr
 from minductor.dialects.types import TensorType
 
 
+SIZE = "minductor.size"
+"""The call that makes a size a value; the host program has an op for it."""
+
+
 @dataclass
 class Uses:
     """Where the tensors of a function are used; positions count the ops of its body."""
@@ -166,6 +170,11 @@ class HostBuilder:
 
     def extern(self, op: ExternOp) -> None:
         """An extern call; its last results are tied to the operands that it mutates."""
+        if op.callee.data == SIZE:
+            size = h.SizeOp.create(result_types=[op.results[0].type])
+            self.add(size, op)
+            self.bind(op.results[0], size.result, owned=False)
+            return
         mutated = [] if op.mutates is None else [int(e) for e in op.mutates.data]
         plain = list(op.results)[: len(op.results) - len(mutated)]
         operands = [self.values[v] for v in op.operands]
