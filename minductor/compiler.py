@@ -168,7 +168,9 @@ class Compile:
         if self.options.pipeline is not None:
             return build_pipeline(self.options.pipeline)
         name = "default-cpu" if target == "cpp" else "default-triton"
-        native = {"threads": torch.get_num_threads(), "isa": machine_isa()}
+        native: dict[str, Any] = {"threads": torch.get_num_threads(), "isa": machine_isa()}
+        if self.options.eager_random:
+            native["random"] = "eager"
         wanted = {**native, **self.options.routed()}
         known = pipeline_options(name)
         passes = build_pipeline(

@@ -135,6 +135,8 @@ def _specialise(scope: Scope, g: Group, op: k.ReduceOp) -> Plan:
     if source.operands or factor is None or factor <= 0:
         return Plan(g, None, "take")
     first = e.subs({atom: 0})
+    if scope.lane is not None and scope.lane.atom in first.vars("d"):
+        return Plan(g, None, "take")  # every lane would start at an index of its own
     ranges = scope.index.ranges.with_extents([(op.var.data, op.extent.data)])
     top = ranges.interval(e)[1]
     kind = "i32" if top is not None and top < 2**31 - 1 else "i64"

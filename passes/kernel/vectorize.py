@@ -60,6 +60,9 @@ class KernelVectorizePass(MiniPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedule every C++ kernel of the module."""
+        if self.isa not in _VECTOR_BYTES:
+            known = ", ".join(_VECTOR_BYTES)
+            raise ValueError(f"{self.name}: isa `{self.isa}` is none of {known}")
         hints = module_hints(op)
         for func in kernels_of(op, "cpp"):
             chooser = _Chooser(_VECTOR_BYTES[self.isa], self.unroll, hints)

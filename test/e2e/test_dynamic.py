@@ -109,3 +109,20 @@ def test_marked_dimension() -> None:
         torch._dynamo.mark_dynamic(x, 0)
         same(subject(x), f(x))
     assert len(subject.graphs) == 1
+
+
+def test_training_with_sizes_saved_for_backward() -> None:
+    """A size that only the backward needs travels as a value."""
+
+    def scaled(x: torch.Tensor) -> torch.Tensor:
+        return x * x.var((0, 2), keepdim=True)
+
+    for n in (3, 5):
+        x, y = (torch.randn(n, 3, 4, generator=torch.Generator().manual_seed(n)) for _ in range(2))
+        x.requires_grad_()
+        y = x.detach().clone().requires_grad_()
+        torch._dynamo.reset()
+        run = torch.compile(scaled, backend="minductor", dynamic=True, options={"strict": True})
+        run(x).sum().backward()
+        scaled(y).sum().backward()
+        torch.testing.assert_close(x.grad, y.grad, rtol=1e-4, atol=1e-5)

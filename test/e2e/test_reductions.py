@@ -185,3 +185,22 @@ def test_repeats_exactly() -> None:
     first = [t.clone() for t in subject(x)]
     for _ in range(5):
         assert all(torch.equal(a, b) for a, b in zip(first, subject(x), strict=True))
+
+
+def test_places_of_equal_extremes_in_windows() -> None:
+    """Among equal elements the first place of each window counts, minus infinity included."""
+    x = torch.full((1, 1, 6, 6), float("-inf"))
+    options = {"strict": True}
+
+    def places(x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.adaptive_max_pool2d(x, 2, return_indices=True)[1]
+
+    got = torch.compile(places, backend="minductor", options=options)(x)
+    assert got.tolist() == [[[[0, 3], [18, 21]]]]
+
+
+def test_greatest_of_nothing_is_an_error() -> None:
+    """As eager: there is no element to return."""
+    run = torch.compile(lambda x: x.max(), backend="minductor", options={"strict": True})
+    with pytest.raises(Exception, match="numel"):
+        run(torch.randn(0))
