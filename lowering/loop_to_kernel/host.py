@@ -20,7 +20,6 @@ from minductor.dialects.loop.ops import CommitOp, ExternOp, GroupOp, LoadOp, Nes
 from minductor.dialects.pyattrs import ArgAttr, DeviceAttr
 from minductor.dialects.types import TensorType
 
-
 SIZE = "minductor.size"
 """The call that makes a size a value; the host program has an op for it."""
 
