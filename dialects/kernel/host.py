@@ -6,17 +6,15 @@ value; later uses of it or of its aliases are refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DictionaryAttr,
     IntegerAttr,
     StringAttr,
     SymbolRefAttr,
-    UnitAttr,
 )
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -26,12 +24,10 @@ from xdsl.irdl import (
     result_def,
     traits_def,
     var_operand_def,
-    var_region_def,
-    var_result_def,
 )
 from xdsl.traits import SymbolOpInterface
 
-from minductor.dialects.attrs import ExprAttr, IndexAttr, OriginsAttr
+from minductor.dialects.attrs import ExprAttr, IndexAttr
 from minductor.dialects.expr import Expr, ExprLike
 from minductor.dialects.kernel.host_text import (
     AllocText,
@@ -41,9 +37,7 @@ from minductor.dialects.kernel.host_text import (
     ReinterpretText,
     VariantsText,
 )
-from minductor.dialects.loop.text import ExternText
-from minductor.dialects.loop.verify import ExternVerify
-from minductor.dialects.text import empty_dict
+from minductor.dialects.loop.ops import ExternCall
 from minductor.dialects.types import IntType, TensorType
 
 
@@ -148,7 +142,7 @@ class LaunchOp(LaunchText, IRDLOperation):
 
 
 @irdl_op_definition
-class ExternOp(ExternText, ExternVerify, IRDLOperation):
+class ExternOp(ExternCall):
     """A call of an eager kernel, as loop.extern.
 
     With `out` the op has no results: its trailing operands, one per output of the schema, are
@@ -156,43 +150,6 @@ class ExternOp(ExternText, ExternVerify, IRDLOperation):
     """
 
     name = "kernel.extern"
-    inputs = var_operand_def()
-    callee = prop_def(StringAttr)
-    args_ = prop_def(ArrayAttr)
-    kwargs = prop_def(DictionaryAttr)
-    mutates = opt_prop_def(IndexAttr)
-    aliases = opt_prop_def(ArrayAttr)
-    needs = opt_prop_def(ArrayAttr)
-    out = opt_prop_def(UnitAttr)
-    random = opt_prop_def(UnitAttr)
-    ordered = opt_prop_def(UnitAttr)
-    workspace = opt_prop_def(ExprAttr)
-    origins = opt_prop_def(OriginsAttr)
-    results_ = var_result_def()
-    regions_ = var_region_def()
-
-    @staticmethod
-    def of(
-        callee: str,
-        operands: Sequence[SSAValue],
-        args: Sequence[Attribute],
-        kwargs: Mapping[str, Attribute],
-        types: Sequence[Attribute],
-        props: Mapping[str, Attribute] | None = None,
-        regions: Sequence[Region] = (),
-    ) -> ExternOp:
-        """A call; `props` holds the optional properties."""
-        return ExternOp.create(
-            operands=list(operands),
-            result_types=list(types),
-            properties={
-                "callee": StringAttr(callee),
-                "args_": ArrayAttr(args),
-                "kwargs": DictionaryAttr(dict(kwargs)) if kwargs else empty_dict(),
-                **(props or {}),
-            },
-            regions=list(regions),
-        )
 
 
 @irdl_op_definition

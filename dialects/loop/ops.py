@@ -7,6 +7,7 @@ broadcasts over the axes, a load is a gather, `reduce` a reduction over axes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -240,8 +241,7 @@ class ViewOp(ViewText, ViewVerify, IRDLOperation):
         )
 
 
-@irdl_op_definition
-class ExternOp(ExternText, ExternVerify, IRDLOperation):
+class ExternCall(ExternText, ExternVerify, IRDLOperation):
     """A call by schema name, run by the eager kernel.
 
     args_: positional arguments in schema order, `#loop.arg<k>` for operand k; kwargs: keyword-only
@@ -250,7 +250,6 @@ class ExternOp(ExternText, ExternVerify, IRDLOperation):
     planned memory. random, ordered: effects. workspace: bytes the call allocates inside.
     """
 
-    name = "loop.extern"
     inputs = var_operand_def()
     callee = prop_def(StringAttr)
     args_ = prop_def(ArrayAttr)
@@ -266,8 +265,9 @@ class ExternOp(ExternText, ExternVerify, IRDLOperation):
     results_ = var_result_def()
     regions_ = var_region_def()
 
-    @staticmethod
+    @classmethod
     def of(
+        cls,
         callee: str,
         operands: Sequence[SSAValue],
         args: Sequence[Attribute],
@@ -275,9 +275,9 @@ class ExternOp(ExternText, ExternVerify, IRDLOperation):
         types: Sequence[Attribute],
         props: Mapping[str, Attribute] | None = None,
         regions: Sequence[Region] = (),
-    ) -> ExternOp:
+    ) -> Self:
         """A call; `props` holds the optional properties."""
-        return ExternOp.create(
+        return cls.create(
             operands=list(operands),
             result_types=list(types),
             properties={
@@ -288,6 +288,13 @@ class ExternOp(ExternText, ExternVerify, IRDLOperation):
             },
             regions=list(regions),
         )
+
+
+@irdl_op_definition
+class ExternOp(ExternCall):
+    """A call of an eager kernel between nests."""
+
+    name = "loop.extern"
 
 
 @irdl_op_definition
