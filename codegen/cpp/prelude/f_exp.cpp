@@ -88,11 +88,17 @@ template<class F> INL F m_expm1(F x) {
 //@ m_sigmoid
 template<class F> INL F m_sigmoid(F x) { return bc<F>(1) / (m_exp(-x) + el<F>(1)); }
 //@ m_tanh
+// f32: a polynomial up to 1, then 1 - 2 / (e^2a + 1), whose small term keeps the error of e^2a small.
 template<class F> INL F m_tanh(F x) {
-  const el<F> top = sizeof(el<F>) == 4 ? 10 : 22;
   F a = m_abs(x);
-  F e = expm1_mid(m_sel(a > bc<F>(top), bc<F>(top), a) * el<F>(-2));
-  return with_sign(m_abs(e / (e + el<F>(2))), sign_bit(x));
+  if constexpr (sizeof(el<F>) == 4) {
+    F z = a * a, near = m_mad(a * z, poly(z, -0.33333296f, 0.13332345f, -0.0538798f, 0.021486655f, -0.007946102f, 0.0023013612f, -0.00035845107f), a);
+    F far = bc<F>(1) - bc<F>(2) / (m_exp(a + a) + el<F>(1));
+    return with_sign(m_sel(a < bc<F>(1), near, far), sign_bit(x));
+  } else {
+    F e = expm1_mid(m_sel(a > bc<F>(22), bc<F>(22), a) * el<F>(-2));
+    return with_sign(m_abs(e / (e + el<F>(2))), sign_bit(x));
+  }
 }
 //@ m_sinh
 template<class F> INL F m_sinh(F x) {

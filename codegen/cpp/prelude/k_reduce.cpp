@@ -94,24 +94,53 @@ STATE_CUM(r_cummax, lowest, >=)
 //@ r_cummin
 STATE_CUM(r_cummin, highest, <=)
 //@ r_welford
-// Mean, sum of squared deviations and count (Welford; merged as by Chan et al.).
-template<class V> struct r_welford {
+// Mean, sum of squared deviations and count, merged as by Chan et al. Values of 4 bytes and less are
+// summed in f64 as deviations from the first one: exact to their last place, and no division.
+template<class V, bool twice = sizeof(el<V>) < 8> struct r_welford {
   static constexpr int lanes = width<V>;
-  V mean = bc<V>(0), m2 = bc<V>(0), n = bc<V>(0);
+  typedef vec<f64, width<V>> D;
+  D first = bc<D>(0), s1 = bc<D>(0), s2 = bc<D>(0), n = bc<D>(0);
   INL void take(V x) {
-    n = n + el<V>(1);
-    V d = x - mean;
-    mean = mean + d / n;
-    m2 = m2 + d * (x - mean);
+    D d = m_cvt<f64>(x);
+    first = m_sel(n == bc<D>(0), d, first);
+    d = d - first;
+    s1 = s1 + d;
+    s2 = s2 + d * d;
+    n = n + f64(1);
   }
+  INL D per() const { return s1 / m_sel(n == bc<D>(0), bc<D>(1), n); }
   INL void merge(r_welford o) {
-    V all = n + o.n, d = o.mean - mean, w = m_sel(all == bc<V>(0), bc<V>(0), o.n / all);
-    mean = mean + d * w;
-    m2 = m2 + o.m2 + d * d * n * w;
+    D all = n + o.n, m = first + per(), d = (o.first + o.per()) - m, w = m_sel(all == bc<D>(0), bc<D>(0), o.n / all);
+    s2 = (s2 - s1 * per()) + (o.s2 - o.s1 * o.per()) + d * d * n * w;
+    first = m + d * w;
+    s1 = bc<D>(0);
     n = all;
   }
-  template<class M> INL void keep(M m, r_welford old) { mean = m_where(m, mean, old.mean); m2 = m_where(m, m2, old.m2); n = m_where(m, n, old.n); }
-  template<class G> INL auto map(G g) const { return r_welford<decltype(g(mean))>{g(mean), g(m2), g(n)}; }
+  INL V mean() const { return m_cvt<el<V>>(first + per()); }
+  INL V m2() const { D r = s2 - s1 * per(); return m_cvt<el<V>>(m_sel(r < bc<D>(0), bc<D>(0), r)); }
+  template<class M> INL void keep(M m, r_welford old) { first = m_where(m, first, old.first); s1 = m_where(m, s1, old.s1); s2 = m_where(m, s2, old.s2); n = m_where(m, n, old.n); }
+  template<class G> INL auto map(G g) const { return r_welford<decltype(g(V()))>{g(first), g(s1), g(s2), g(n)}; }
+};
+// f64 itself: Welford's recurrence.
+template<class V> struct r_welford<V, false> {
+  static constexpr int lanes = width<V>;
+  V at = bc<V>(0), sq = bc<V>(0), n = bc<V>(0);
+  INL void take(V x) {
+    n = n + el<V>(1);
+    V d = x - at;
+    at = at + d / n;
+    sq = sq + d * (x - at);
+  }
+  INL void merge(r_welford o) {
+    V all = n + o.n, d = o.at - at, w = m_sel(all == bc<V>(0), bc<V>(0), o.n / all);
+    at = at + d * w;
+    sq = sq + o.sq + d * d * n * w;
+    n = all;
+  }
+  INL V mean() const { return at; }
+  INL V m2() const { return sq; }
+  template<class M> INL void keep(M m, r_welford old) { at = m_where(m, at, old.at); sq = m_where(m, sq, old.sq); n = m_where(m, n, old.n); }
+  template<class G> INL auto map(G g) const { return r_welford<decltype(g(at))>{g(at), g(sq), g(n)}; }
 };
 //@ r_max_sumexp
 // Maximum and sum of e^(x - maximum), in one pass (the online softmax).
