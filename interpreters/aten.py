@@ -12,6 +12,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+from zlib import crc32
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
@@ -20,6 +21,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from minductor.dialects.aten.ops import AtenOp
 from minductor.dialects.aten.special import AssertOp, ConstantOp, PyOp, ScalarOp, SeedOp
+from minductor.dialects.aten.traits import Random
 from minductor.dialects.dtypes import DTYPES
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.pyattrs import DeviceAttr, DTypeAttr, EnumAttr
@@ -56,12 +58,15 @@ class InterpretError(RuntimeError):
     """An op cannot be run, or its results are not what its types say."""
 
 
-def run_function(module: ModuleOp | FuncOp, args: Sequence[Any], check: bool = False) -> list[Any]:
+def run_function(
+    module: ModuleOp | FuncOp, args: Sequence[Any], check: bool = False, named_draws: bool = False
+) -> list[Any]:
     """The results of the module's first function on tensors and ints.
 
-    `check`: every result must have the dtype, sizes, strides and device of its type.
+    `check`: every result must have the dtype, sizes, strides and device of its type. `named_draws`:
+    a random op draws by its result's name, so that it gives the same beside other random ops.
     """
-    return AtenInterpreter(_function_of(module), check).run(args)
+    return AtenInterpreter(_function_of(module), check, named_draws).run(args)
 
 
 def _function_of(module: ModuleOp | FuncOp) -> FuncOp:
@@ -73,9 +78,10 @@ def _function_of(module: ModuleOp | FuncOp) -> FuncOp:
 class AtenInterpreter:
     """Runs one function; `env` holds values, `symbols` the sizes."""
 
-    def __init__(self, func: FuncOp, check: bool = False) -> None:
+    def __init__(self, func: FuncOp, check: bool = False, named_draws: bool = False) -> None:
         self.func = func
         self.check = check
+        self.named_draws = named_draws
         self.env: dict[SSAValue, Any] = {}
         self.symbols: dict[Atom, int] = {}
         self.handlers: dict[type[Operation], Callable[[Any], Sequence[Any]]] = {
@@ -141,6 +147,8 @@ class AtenInterpreter:
         keywords: dict[str, Any] = {}
         bound = op.bind()
         seed = self.plain(bound.pop("rng_seed", None))
+        if seed is None and self.named_draws and op.has_trait(Random):
+            seed = crc32((op.results[0].name_hint or "" if op.results else "").encode())
         for name, value in bound.items():
             plain = self.plain(value)
             if op.schema.by_name[name].keyword_only:

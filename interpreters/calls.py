@@ -28,7 +28,11 @@ def _assert(value: int, message: str) -> None:
         raise RuntimeError(message)
 
 
-OWN: dict[str, Any] = {"minductor.constant": _constant, "minductor.assert": _assert}
+OWN: dict[str, Any] = {
+    "minductor.assert": _assert,
+    "minductor.constant": _constant,
+    "minductor.number": float,
+}
 """Callees that are no ops of torch."""
 
 
@@ -40,7 +44,8 @@ def call(op: Operation, operands: Sequence[Any], points: Points) -> list[Any]:
     callee = op.properties["callee"]
     assert isinstance(callee, StringAttr)
     if callee.data == SEED:
-        return [torch.randint(-(2**63), 2**63 - 1, (1,), dtype=torch.int64) for _ in op.results]
+        # as the runtime draws it, so that the same generator gives the same numbers
+        return [torch.empty(1, dtype=torch.int64).random_() for _ in op.results]
     fn: Any = OWN.get(callee.data) or _torch_op(callee.data)
     props: Any = op.properties
     args = [argument(a, operands, points) for a in props["args_"]]

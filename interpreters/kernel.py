@@ -25,7 +25,7 @@ from minductor.interpreters.calls import call
 from minductor.interpreters.collapse import reduce_axes, scan_axis
 from minductor.interpreters.loop import bind_symbols
 from minductor.interpreters.memory import allocate, flat_storage, gather, scatter, view_of
-from minductor.interpreters.points import Points, torch_dtype
+from minductor.interpreters.points import NotInterpreted, Points, torch_dtype
 
 _LOOPS = (k.ParallelOp, k.ForOp, k.TileOp, k.ReduceOp, k.ScanOp)
 _STEPWISE = (k.ForOp, k.LocalOp, k.TransposeOp, k.ScanOp)
@@ -105,7 +105,7 @@ class KernelInterpreter:
             case k.BarrierOp() | k.YieldOp():
                 pass
             case _:
-                raise ValueError(f"the kernel interpreter has no `{op.name}`")
+                raise NotInterpreted(f"the kernel interpreter has no `{op.name}`")
 
     def _local(self, op: k.LocalOp) -> None:
         type_ = op.result.type
@@ -259,7 +259,7 @@ class HostInterpreter:
             case h.ExternOp():
                 self._extern(op, points)
             case _:
-                raise ValueError(f"the host interpreter has no `{op.name}`")
+                raise NotInterpreted(f"the host interpreter has no `{op.name}`")
 
     def _launch(self, op: h.LaunchOp, points: Points) -> None:
         name = op.callee.string_value()

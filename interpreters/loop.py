@@ -23,7 +23,7 @@ from minductor.dialects.types import FloatType, IntType, TensorType
 from minductor.interpreters.calls import call
 from minductor.interpreters.collapse import reduce_axes, scan_axis
 from minductor.interpreters.memory import allocate, gather, scatter, view_of
-from minductor.interpreters.points import Points
+from minductor.interpreters.points import NotInterpreted, Points
 
 
 def bind_symbols(types: Sequence[Any], args: Sequence[Any]) -> dict[Atom, int]:
@@ -93,7 +93,7 @@ class LoopInterpreter:
                 assert isinstance(op.result.type, IntType)
                 self.env[op.result] = points.number(op.result.type.data)
             case _:
-                raise ValueError(f"the loop interpreter has no `{op.name}`")
+                raise NotInterpreted(f"the loop interpreter has no `{op.name}`")
 
     def _extern(self, op: lp.ExternOp, points: Points) -> None:
         operands = [self.env[v] for v in op.operands]
@@ -163,7 +163,7 @@ class LoopInterpreter:
                     results = scan_axis(op.kind.data, args, axis, space.extents[axis])
                     points.env.update(zip(op.results, results, strict=True))
                 case _:
-                    raise ValueError(f"the loop interpreter has no `{op.name}` in a nest")
+                    raise NotInterpreted(f"the loop interpreter has no `{op.name}` in a nest")
 
     def _store(self, op: lp.StoreOp, points: Points, space: _Space) -> None:
         index = [points.expr(e, list(op.operands)[2:]) for e in op.index.data]

@@ -25,6 +25,10 @@ from minductor.dialects.scalar.philox import random_array
 IndexValue = int | Tensor
 
 
+class NotInterpreted(ValueError):
+    """An interpreter has no rule for an op: nothing is known of what it means."""
+
+
 class IndexFault(IndexError):
     """A checked index is outside its size, as eager reports it."""
 

@@ -10,17 +10,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from minductor.backend import compile
-    from minductor.errors import CompileError, FallbackWarning, OptionError
+    from minductor.errors import (
+        CompileError,
+        FallbackWarning,
+        OptionError,
+        ValidationError,
+        ValidationWarning,
+    )
     from minductor.export import export_aten
 
 __version__ = "0.1.0"
 
-__all__ = ["CompileError", "FallbackWarning", "OptionError", "compile", "export_aten"]
+__all__ = [
+    "CompileError",
+    "FallbackWarning",
+    "OptionError",
+    "ValidationError",
+    "ValidationWarning",
+    "compile",
+    "export_aten",
+]
 
 _LAZY = {
     "CompileError": "minductor.errors",
     "FallbackWarning": "minductor.errors",
     "OptionError": "minductor.errors",
+    "ValidationError": "minductor.errors",
+    "ValidationWarning": "minductor.errors",
     "compile": "minductor.backend",
     "export_aten": "minductor.export",
 }

@@ -14,7 +14,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx import GraphModule
@@ -23,6 +23,7 @@ from xdsl.passes import ModulePass
 
 from minductor.codegen.plan.module import emit_plan
 from minductor.dialects.kernel.ops import FuncOp as Kernel
+from minductor.eager import run_eagerly
 from minductor.errors import CompileError, Unsupported
 from minductor.logs import LoggingSink
 from minductor.lowering.fx_to_aten import ImportRefused, import_graph
@@ -38,6 +39,10 @@ from minductor.runtime.build import cpu_identity
 from minductor.runtime.cache import Cache
 from minductor.runtime.environment import environment_key
 from minductor.runtime.progress import Progress
+
+if TYPE_CHECKING:
+    from minductor.validate.judge import Judge
+    from minductor.validate.trail import Trail
 
 _FAILED = "failed"
 
@@ -64,6 +69,19 @@ class Frame:
         run._boxed_call = True  # pyright: ignore[reportFunctionMemberAccess]
         return run
 
+    def inside(self, graph: loader.Boxed) -> loader.Boxed:
+        """A callable of the graph's inputs and outputs as one of the module's: its inverse."""
+
+        def run(args: list[Any]) -> list[Any]:
+            results: list[Any] = [None] * len({one for one in self.outputs if one is not None})
+            given = graph(args[: len(args) - len(self.constants)])
+            for place, value in zip(self.outputs, given, strict=True):
+                if place is not None:
+                    results[place] = value
+            return results
+
+        return run
+
 
 @dataclass
 class Outcome:
@@ -73,6 +91,7 @@ class Outcome:
     frame: Frame
     call: loader.Boxed | None = None
     product: loader.Product | None = None
+    judge: Judge | None = None
 
     def finish(self) -> loader.Boxed:
         """The callable; waits for the C++ compiler. Raises CompileError."""
@@ -81,16 +100,19 @@ class Outcome:
             assert self.product is not None
             with _stage("build"):
                 call = self.product.finish()
+        if self.judge is not None:
+            call = self.judge.around(call)
         return self.frame.around(call)
 
 
 @dataclass
 class Compile:
-    """One compile of one graph. `kind` is forward, backward or inference."""
+    """One compile of one graph. `kind` is forward, backward or inference; `name` says which."""
 
     kind: str
     options: Options
     progress: Progress
+    name: str = ""
     logs: LoggingSink = field(init=False)
 
     def __post_init__(self) -> None:
@@ -115,18 +137,33 @@ class Compile:
             if found is not None:
                 artifact, call = found
                 return Outcome(dict(artifact.meta["report"]), frame, call)
-        artifact = self.lower(module, target, text)
+        judge = self._judge(gm, frame, target) if self.options.validates else None
+        artifact = self.lower(module, target, text, None if judge is None else judge.trail)
         report: Report = dict(artifact.meta["report"])
         with _stage("build"):
-            return Outcome(report, frame, product=loader.Product(key, artifact, cache))
+            product = loader.Product(key, artifact, cache)
+            return Outcome(report, frame, product=product, judge=judge)
 
-    def lower(self, module: ModuleOp, target: str, text: str | None = None) -> Artifact:
-        """Runs the pipeline on an `aten` module and emits everything. Raises CompileError."""
+    def lower(
+        self, module: ModuleOp, target: str, text: str | None = None, trail: Trail | None = None
+    ) -> Artifact:
+        """Runs the pipeline on an `aten` module and emits everything. Raises CompileError.
+
+        `trail` gets the module before and after each pass.
+        """
         ctx = MiniContext(logs=self.logs)
         ctx.remarks.enabled = False
         with _stage("pipeline"):
             passes = self._passes(target)
-        manager = PassManager(passes, self.options.verify, self._after_pass)
+        if trail is not None:
+            trail.start(module)
+
+        def after_pass(done: ModulePass, module: ModuleOp) -> None:
+            self.progress.stage(done.name)
+            if trail is not None:
+                trail.add(done, module)
+
+        manager = PassManager(passes, self.options.verify, after_pass)
         try:
             manager.run(ctx, module, text)
         except PassFailure as failure:
@@ -178,8 +215,21 @@ class Compile:
         )
         return [one for one in passes if one.name not in RETARGET]
 
-    def _after_pass(self, done: ModulePass, module: ModuleOp) -> None:
-        self.progress.stage(done.name)
+    def _judge(self, gm: GraphModule, frame: Frame, target: str) -> Judge:
+        """Who will judge the first calls of the graph; its trail is filled by `lower`."""
+        from minductor.validate.judge import Judge
+        from minductor.validate.trail import Trail
+
+        return Judge(
+            self.name or self.kind,
+            Trail(),
+            f"emit {target}",
+            self._folder(),
+            frame.inside(run_eagerly(gm)),
+            self.options.validate_limit,
+            self.options.strict,
+            lambda line: self.logs.log("validate", line),
+        )
 
     def _target(self, gm: GraphModule) -> str:
         """`cpp` or `triton`, by the device of the graph's tensors. Raises Unsupported."""
@@ -207,7 +257,8 @@ class Compile:
     def _may_fetch(self) -> bool:
         """Whether a stored product would do all that this compile was asked for."""
         one = self.options
-        return one.cache and one.plan is None and not self.logs.needs_passes()
+        free = one.plan is None and not one.validates
+        return one.cache and free and not self.logs.needs_passes()
 
     def _cache(self) -> Cache:
         folder = self.options.cache_dir

@@ -34,3 +34,27 @@ class CompileError(RuntimeError):
 
 class FallbackWarning(UserWarning):
     """A graph runs eagerly, because its compile failed; the option `strict` raises instead."""
+
+
+class ValidationError(RuntimeError):
+    """A step of a compile changed what a graph means, as interpreters and calls show.
+
+    `step` is "pass loop-fuse", "emit cpp" or "import", `level` that of the IR after it, `path` the
+    module before it, `replay` the command that shows the difference.
+    """
+
+    def __init__(
+        self, graph: str, step: str, level: str, why: str, path: Path | None, replay: str
+    ) -> None:
+        text = f"minductor: {step} changed the outcome of the {graph} graph ({level} level): {why}"
+        if path is not None:
+            text += f"\n  IR before it: {path}\n  replay: {replay}"
+        super().__init__(text)
+        self.step = step
+        self.level = level
+        self.path = path
+        self.replay = replay
+
+
+class ValidationWarning(UserWarning):
+    """A ValidationError without the option `strict`; the compiled results are used."""

@@ -34,7 +34,7 @@ def compile_graph(graph: GraphModule, kind: str, options: Options) -> Boxed:
     job = Job(graph, kind, options)
     try:
         with job.timed() as progress:
-            outcome = Compile(kind, options, progress).run(graph)
+            outcome = Compile(kind, options, progress, job.name).run(graph)
     except (CompileError, Unsupported) as error:
         return job.without_us(error)
     if kind == "inference" or outcome.product is None:

@@ -93,6 +93,15 @@ class Options:
         None, str, "Pipeline text to run in place of the target's own, as for `mini-opt -p`."
     )
     verify: bool = _option(False, bool, "Verify the IR after every pass.")
+    validate: bool = _option(
+        False,
+        bool,
+        "Run every level of a graph in its interpreter at its first calls, and name the pass or "
+        "emitter that changed the outcome; docs/validate.md.",
+    )
+    validate_limit: int = _option(
+        1 << 22, int, "Points of the largest loop nest that `validate` still interprets."
+    )
     strict: bool = _option(
         False,
         bool,
@@ -106,7 +115,7 @@ class Options:
         None,
         str,
         "Logs to print, as for MINDUCTOR_LOGS: `aten`, `ir_pre_fusion`, "
-        "`ir_post_fusion`, `fusion`, `kernel`, `output_code`, `all`, with commas.",
+        "`ir_post_fusion`, `fusion`, `kernel`, `output_code`, `validate`, `all`, with commas.",
     )
     progress: bool = _option(
         True, bool, "On a terminal, show the progress of a compile longer than a second."
@@ -128,6 +137,11 @@ class Options:
         return _artifacts(self.logs or (), "option 'logs'") | _artifacts(
             os.environ.get("MINDUCTOR_LOGS", ""), "MINDUCTOR_LOGS"
         )
+
+    @property
+    def validates(self) -> bool:
+        """Whether outcomes are judged: asked for here or by MINDUCTOR_VALIDATE."""
+        return self.validate or os.environ.get("MINDUCTOR_VALIDATE", "") not in ("", "0")
 
     def routed(self) -> dict[str, Any]:
         """The options for passes that are set, by name."""

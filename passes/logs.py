@@ -25,6 +25,7 @@ ARTIFACTS: dict[str, str] = {
     "fusion": "each pair that fusion looked at, and what became of it",
     "kernel": "the scheduled kernels and the host program",
     "output_code": "the emitted source",
+    "validate": "what became of each call that `validate` judged",
 }
 """Name -> what it shows, in the order of the pipeline."""
 

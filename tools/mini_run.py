@@ -2,9 +2,14 @@
 
     mini-run m.mlir                          seeded random inputs, results printed
     mini-run m.mlir --inputs in.npz          arrays by argument name, or arr_0, arr_1, ..
+    mini-run m.mlir --inputs in.pt           the list of arguments, as torch.save wrote it
     mini-run m.mlir --save out.npz           results as out_0, out_1, ..
     mini-run m.mlir --compare other.mlir     the same inputs through both; exit 1 where they differ
     mini-run m.mlir -p default-cpu           run a pipeline first
+    mini-run kernel.mlir --compiled          emit, build and call it instead
+
+`--compare` looks at results and at mutated arguments, with the tolerances of docs/validate.md
+unless --rtol or --atol is given.
 
 Levels are told by the ops of the function: `aten`, `loop`, or `kernel` (host program @call).
 """
@@ -13,9 +18,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -23,8 +28,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
+from minductor.interpreters.run import level_of, run_entry
 from minductor.passes.context import MiniContext
 from minductor.passes.pipelines import build_pipeline
+
+if TYPE_CHECKING:
+    from minductor.validate.snapshot import Snapshot
+
+Runner = Callable[[list[Any]], list[Any]]
 
 INT_HIGH = 8
 """Random integers lie in 0 .. INT_HIGH - 1, so that they serve as indices of small sizes."""
@@ -61,32 +72,6 @@ def entry(module: ModuleOp, name: str | None) -> func.FuncOp:
     return wanted[0]
 
 
-def level_of(fn: func.FuncOp) -> str:
-    """`aten`, `loop` or `kernel`, by the first op that is of one of them."""
-    for op in fn.body.block.ops:
-        level = op.name.split(".")[0]
-        if level in ("aten", "loop", "kernel"):
-            return level
-    return "loop"
-
-
-def execute(module: ModuleOp, fn: func.FuncOp, args: Sequence[Any]) -> list[Any]:
-    """The results of a function under the interpreter of its level."""
-    level = level_of(fn)
-    name = fn.sym_name.data
-    if level == "aten":
-        from minductor.interpreters.aten import run_function
-
-        return run_function(fn, args)
-    if level == "kernel":
-        from minductor.interpreters.kernel import run_kernel
-
-        return run_kernel(module, args, name)
-    from minductor.interpreters.loop import run_loop
-
-    return run_loop(module, args, name)
-
-
 def random_inputs(fn: func.FuncOp, seed: int) -> list[Any]:
     """Seeded inputs for a function: normal floats, small integers, symbols at their hints."""
     import torch
@@ -121,7 +106,9 @@ def random_inputs(fn: func.FuncOp, seed: int) -> list[Any]:
 
 
 def load_inputs(fn: func.FuncOp, path: str) -> list[Any]:
-    """Arrays of an .npz by argument name, else by position."""
+    """Arrays of an .npz by argument name, else by position; or the list in a .pt file."""
+    if path.endswith(".pt"):
+        return _load_list(fn, path)
     import numpy as np
     import torch
 
@@ -142,6 +129,19 @@ def load_inputs(fn: func.FuncOp, path: str) -> list[Any]:
         else:
             out.append(arrays[key].item())
     return out
+
+
+def _load_list(fn: func.FuncOp, path: str) -> list[Any]:
+    import torch
+
+    try:
+        args = torch.load(path, weights_only=True)
+    except (OSError, RuntimeError, ValueError) as e:
+        raise RunError(f"cannot read inputs from {path}: {e}") from e
+    wanted = len(fn.body.block.args)
+    if not isinstance(args, list) or len(args) != wanted:
+        raise RunError(f"{path} holds no list of {wanted} arguments")
+    return args
 
 
 def describe(results: Sequence[Any]) -> str:
@@ -184,13 +184,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, help="seed of random inputs")
     parser.add_argument("--save", help=".npz for the results")
     parser.add_argument("--compare", help="another module to run on the same inputs")
-    parser.add_argument("--rtol", type=float, default=1e-4)
-    parser.add_argument("--atol", type=float, default=1e-5)
+    parser.add_argument("--compiled", action="store_true", help="emit, build and call the module")
+    parser.add_argument("--rtol", type=float)
+    parser.add_argument("--atol", type=float)
     return parser
-
-
-def _clone(args: Sequence[Any]) -> list[Any]:
-    return [a.clone() if hasattr(a, "clone") else a for a in args]
 
 
 def _save(path: str, results: Sequence[Any]) -> None:
@@ -207,6 +204,8 @@ def run(options: argparse.Namespace) -> int:
     """The work of the command; raises RunError."""
     import torch
 
+    from minductor.validate.snapshot import Snapshot
+
     ctx = MiniContext()
     module = read_module(ctx, options.file)
     fn = entry(module, options.function)
@@ -215,18 +214,46 @@ def run(options: argparse.Namespace) -> int:
         item.apply(ctx, module)
     fn = entry(module, options.function if not options.passes else None)
     torch.manual_seed(options.seed)
-    results = execute(module, fn, _clone(args))
-    if options.save:
-        _save(options.save, results)
+    inputs = Snapshot(args)
     if not options.compare:
+        results = _runner(module, fn, options.compiled)(inputs.fresh())
+        if options.save:
+            _save(options.save, results)
         print(describe(results))
         return 0
     other = read_module(ctx, options.compare)
-    torch.manual_seed(options.seed)
-    wanted = execute(other, entry(other, None), _clone(args))
-    found = differences(results, wanted, options.rtol, options.atol)
-    print("\n".join(found) if found else f"equal: {len(results)} results")
+    named = not options.compiled and level_of(fn) == level_of(entry(other, None)) == "aten"
+    want = _runner(other, entry(other, None), named=named)
+    found = _compared(_runner(module, fn, options.compiled, named), want, inputs, options)
+    print("\n".join(found) if found else "equal: all results")
     return 1 if found else 0
+
+
+def _runner(
+    module: ModuleOp, fn: func.FuncOp, compiled: bool = False, named: bool = False
+) -> Callable[[list[Any]], list[Any]]:
+    """The function in its interpreter, or compiled; see `run_entry` for `named`."""
+    if compiled:
+        from minductor.validate.build import built
+
+        return built(module)
+    return lambda args: run_entry(module, fn, args, named)
+
+
+def _compared(
+    run: Runner, want: Runner, inputs: Snapshot, options: argparse.Namespace
+) -> list[str]:
+    """What differs between two runs on the same inputs."""
+    from minductor.validate.compare import Reference, outcome
+
+    got = outcome(run, inputs)
+    if options.save:
+        _save(options.save, got)
+    if options.rtol is None and options.atol is None:
+        found = Reference(want, inputs).difference(got)
+        return [] if found is None else [found]
+    rtol, atol = options.rtol or 0.0, options.atol or 0.0
+    return differences(got, outcome(want, inputs), rtol, atol)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
