@@ -1,0 +1,44 @@
+"""`python -m minductor.tools.conformance`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+
+from minductor.tools.conformance import summary
+from minductor.tools.conformance.entries import items
+from minductor.tools.conformance.pool import Pool
+from minductor.tools.conformance.results import Result
+from minductor.tools.conformance.settings import Settings, parse
+
+
+def run(settings: Settings) -> list[Result]:
+    """Runs what the settings ask for; failures are printed as they come."""
+    found: list[Result] = []
+    todo = items(settings)
+    start = time.monotonic()
+
+    def take(result: Result) -> None:
+        found.append(result)
+        if result.failed and not settings.quiet:
+            where = f"{result.entry} {result.dtype} {result.mode} sample {result.unit}"
+            print(f"{result.cls}: {where}: {result.reason}", flush=True)
+
+    print(f"{len(todo)} items", flush=True)
+    Pool(settings, take).run(todo)
+    places = {(i.entry, i.dtype, i.mode): k for k, i in enumerate(todo)}
+    found.sort(key=lambda r: places[(r.entry, r.dtype, r.mode)])
+    if settings.json is not None:
+        summary.write_json(settings.json, found)
+    print(summary.text(found, settings, time.monotonic() - start))
+    return found
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point; the exit status is 1 where anything failed."""
+    return int(any(r.failed for r in run(parse(argv))))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

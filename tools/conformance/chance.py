@@ -1,0 +1,103 @@
+"""Random entries: how they are found, and what is compared.
+
+An entry is random where eager gives other results under another seed. With the option that asks for
+eager's values it must give them under the same seed. Without it, metadata are compared, the seed
+must repeat the values, and many draws must have eager's distribution (two-sample test of Kolmogorov
+and Smirnov, all elements of each floating or integer result together).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from scipy.stats import ks_2samp  # pyright: ignore[reportMissingTypeStubs]
+from torch import Tensor
+
+from minductor.tools.conformance import trees
+from minductor.tools.conformance.compare import check_metadata, dense
+from minductor.tools.conformance.entries import Unit
+from minductor.tools.conformance.results import WRONG_VALUE, Mismatch
+
+DRAWS = 24
+"""Calls whose results are pooled."""
+LEAST_P = 1e-7
+"""A probability below which two samples are of different distributions: with some thousand
+comparisons in a run, chance alone fails one run in thousands."""
+
+Run = Callable[[Any], list[Any]]
+
+
+def is_random(unit: Unit) -> bool:
+    """Whether eager's results depend on the state of the random generators."""
+    before = _states()
+    first = trees.leaves(_eager(unit))
+    if all(torch.equal(a, b) for a, b in zip(before, _states(), strict=True)):
+        return False
+    torch.manual_seed(1)
+    second = trees.leaves(_eager(unit))
+    return any(not _equal(a, b) for a, b in zip(first, second, strict=False))
+
+
+def _states() -> list[Tensor]:
+    cuda = [torch.cuda.get_rng_state()] if torch.cuda.is_available() else []
+    return [torch.random.get_rng_state(), *cuda]
+
+
+def _eager(unit: Unit) -> list[Any]:
+    with torch.no_grad():
+        given = trees.copied(unit.tree)
+        first, args, kwargs = given
+        return [unit.fn(first, *args, **kwargs), given]
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        return type(a) is type(b)
+    if a.shape != b.shape:
+        return False
+    return torch.equal(torch.nan_to_num(dense(a)), torch.nan_to_num(dense(b)))
+
+
+def check_distribution(unit: Unit, ours: Run, eager: Run) -> None:
+    """Raises Mismatch where metadata differ, a seed does not repeat, or the distribution is not
+    eager's."""
+    torch.manual_seed(0)
+    first = _leaves(unit, ours)
+    torch.manual_seed(0)
+    again = _leaves(unit, ours)
+    if not all(_equal(a, b) for a, b in zip(first, again, strict=True)):
+        raise Mismatch(WRONG_VALUE, "the same seed gives other values")
+    wanted = _leaves(unit, eager)
+    for got, want in zip(first, wanted, strict=True):
+        check_metadata(got, want)
+    mine = [first, *(_leaves(unit, ours) for _ in range(DRAWS - 1))]
+    theirs = [wanted, *(_leaves(unit, eager) for _ in range(DRAWS - 1))]
+    for k, leaf in enumerate(wanted):
+        if isinstance(leaf, Tensor):
+            _same_distribution(_pool(mine, k), _pool(theirs, k), k)
+
+
+def _leaves(unit: Unit, run: Run) -> list[Any]:
+    return trees.leaves(trees.detached(run(trees.copied(unit.tree))))
+
+
+def _pool(draws: Sequence[list[Any]], k: int) -> Tensor:
+    parts = [dense(one[k]) for one in draws]
+    flat = [torch.view_as_real(p) if p.is_complex() else p for p in parts]
+    return torch.cat([p.double().flatten().cpu() for p in flat])
+
+
+def _same_distribution(got: Tensor, want: Tensor, k: int) -> None:
+    if not got.numel():
+        return
+    if int(got.isnan().sum()) * 10 > 11 * int(want.isnan().sum()) + 10:
+        raise Mismatch(WRONG_VALUE, f"result {k}: NaN where eager has none")
+    found: Any = ks_2samp(got[~got.isnan()].numpy(), want[~want.isnan()].numpy())
+    if found.pvalue < LEAST_P:
+        raise Mismatch(
+            WRONG_VALUE,
+            f"result {k}: another distribution (p {found.pvalue:.1e}): "
+            f"mean {got.nanmean().item():.4g} for {want.nanmean().item():.4g}",
+        )
