@@ -8,13 +8,14 @@ READY := $(VENV)/.minductor-ready
 TORCH ?= torch==2.13.0
 LIT_FLAGS ?=
 PYTEST_FLAGS ?=
+CONFORMANCE_FLAGS ?=
 DEVICE ?= cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lit unit e2e slow check format tour bench clean
+.PHONY: help venv demo test lit unit e2e slow conformance check format tour support bench clean
 
 help: ## list the jobs
-	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 venv: $(READY) ## create the environment (.venv) with everything that tests and checks need
 
@@ -44,6 +45,10 @@ e2e: $(READY) ## end-to-end tests alone: torch.compile against eager
 slow: $(READY) ## the slow end-to-end tests: whole models
 	$(BIN)/python -m pytest -m 'slow and not gpu' $(PYTEST_FLAGS)
 
+conformance: $(READY) ## every operator sample of PyTorch's OpInfo against eager; hours of a core
+	$(BIN)/python -m minductor.tools.make_op_support
+	$(BIN)/python -m minductor.tools.conformance --device $(DEVICE) $(CONFORMANCE_FLAGS)
+
 check: $(READY) ## ruff, pyright strict, size caps, import direction, a lit file for each pass
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -57,6 +62,9 @@ format: $(READY) ## format the code and mend what ruff can
 
 tour: $(READY) ## write docs/tour.md anew
 	$(BIN)/python -m minductor.tools.make_tour
+
+support: $(READY) ## write docs/op-support.md anew
+	$(BIN)/python -m minductor.tools.make_op_support
 
 bench: $(READY) ## minductor, TorchInductor and eager side by side (DEVICE=cpu or cuda)
 	$(BIN)/python -m bench --device $(DEVICE)

@@ -19,6 +19,7 @@ STARTING = 180.0
 """Seconds that a worker may take to import torch and the database."""
 LIFETIME = 200
 """Items after which a worker is replaced: what torch keeps for each compile adds up."""
+WORKER = ("-m", "minductor.tools.conformance.worker")
 
 Report = Callable[[Result], None]
 
@@ -35,7 +36,7 @@ class Lost(Exception):
 class Process:
     """One worker process and a thread that reads its answers."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, worker: Sequence[str]) -> None:
         told = {
             "device": settings.device,
             "samples": settings.samples,
@@ -44,7 +45,7 @@ class Process:
         }
         self.served = 0
         self.child = subprocess.Popen(
-            [sys.executable, "-m", "minductor.tools.conformance.worker", json.dumps(told)],
+            [sys.executable, *worker, json.dumps(told)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -95,6 +96,7 @@ class Pool:
 
     settings: Settings
     report: Report
+    worker: Sequence[str] = WORKER
     lock: Any = field(default_factory=threading.Lock)
 
     def run(self, items: Sequence[Item]) -> None:
@@ -121,7 +123,7 @@ class Pool:
                 break
             while item is not None:
                 if process is None:
-                    process = Process(self.settings)
+                    process = Process(self.settings, self.worker)
                 watch = _Watch(item)
                 try:
                     if process.served == 0:

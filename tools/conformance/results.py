@@ -43,7 +43,8 @@ class Item:
     def of(message: dict[str, Any]) -> Item:
         """From a message."""
         lists = {name: tuple(message[name]) for name in ("after", "together")}
-        return Item(**{**message, **lists})
+        fields: dict[str, Any] = {**message, **lists}
+        return Item(**fields)
 
 
 @dataclass

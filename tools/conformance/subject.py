@@ -39,7 +39,7 @@ class Subject:
     def __post_init__(self) -> None:
         torch._dynamo.reset()
         fns = tuple(self.fns)
-        inner = lookup_backend("minductor")
+        inner: Any = lookup_backend("minductor")
         options = {
             "strict": True,
             "progress": False,

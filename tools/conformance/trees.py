@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -68,7 +68,7 @@ def raised(tree: Any, dtype: torch.dtype) -> Any:
             return leaf.detach().to(higher).requires_grad_(leaf.requires_grad)
         return leaf
 
-    return cast(Any, pytree.tree_map(one, copied(tree)))
+    return pytree.tree_map(one, copied(tree))
 
 
 def detached(tree: Any) -> Any:

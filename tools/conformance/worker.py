@@ -49,7 +49,7 @@ class Worker:
         self.device = device
         self.samples = samples
         self.only = None if only == TOGETHER else only
-        self.failed = 0
+        self.settled = 0
         self.together: tuple[str, ...] = ()
 
     def run(self, item: Item) -> None:
@@ -67,13 +67,13 @@ class Worker:
         todo = [u for u in found if u.id not in item.after and self.only in (None, u.id)]
         plain = [u for u in todo if self._is_plain(item, u)]
         done: set[str] = set()
-        self.failed, self.together = 0, item.together
+        self.settled, self.together = 0, item.together
         if not item.single and len(plain) > 1:
             done = self._together(item, plain)
         for unit in todo:
             if unit.id not in done:
                 self._alone(item, unit, unit in plain)
-        if self.together and not self.failed:
+        if self.together and not self.settled:
             cls, reason = self.together
             reason = f"only in one graph with the item's other samples: {reason}"
             self._send(Result(item.entry, item.dtype, item.mode, TOGETHER, cls, reason))
@@ -230,7 +230,7 @@ class Worker:
         self._send(result)
 
     def _send(self, result: Result) -> None:
-        self.failed += result.failed
+        self.settled += result.failed or result.cls in (SKIPPED, UNTRACEABLE)
         self.send({"result": vars(result)})
 
 
