@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from minductor.dialects import expr as ex
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.nest_builder import NestBuilder, dtype_of
 from minductor.lowering.aten_to_loop.promote import Operand, is_float
@@ -73,8 +74,17 @@ def _moments(call: Call, roots: bool, with_mean: bool) -> list[Result]:
     spread = b.op("div", squares, number_of(b, fold.count, dtype, _correction(call)))
     fold.store(b.op("sqrt", spread) if roots else spread, 0)
     if with_mean:
-        fold.store(mean, 1)
+        fold.store(_of_some(fold, mean), 1)
     return call.done(b)
+
+
+def _of_some(fold: Fold, mean: SSAValue) -> SSAValue:
+    """The mean, which is NaN over no elements."""
+    b = fold.b
+    if b.ranges.le(ex.ONE, fold.count):
+        return mean
+    some = b.within(fold.count, 1, fold.count + 1)
+    return b.op("select", some, mean, b.like(float("nan"), mean))
 
 
 def _correction(call: Call) -> Operand:

@@ -204,3 +204,10 @@ def test_greatest_of_nothing_is_an_error() -> None:
     run = torch.compile(lambda x: x.max(), backend="minductor", options={"strict": True})
     with pytest.raises(Exception, match="numel"):
         run(torch.randn(0))
+
+
+def test_moments_of_nothing_are_nan() -> None:
+    def f(x: Tensor) -> tuple[Tensor, ...]:
+        return *torch.var_mean(x, 1), *torch.std_mean(x, 1, correction=0), x.mean(1), x.var(1)
+
+    check(f, lambda: (torch.empty(4, 0),), calls=1)

@@ -28,6 +28,8 @@ TORCH: dict[str, torch.dtype] = {
     "bool": torch.bool,
     "c64": torch.complex64,
 }
+STRIDED = "n"
+"""Ends the name of a unit whose tensors were made not contiguous here."""
 
 
 @cache
@@ -109,7 +111,7 @@ def units(op: Any, item: Item, device: str, count: int) -> list[Unit]:
     found = [_unit(str(k), fn, samples[k]) for k in chosen]
     strided = [k for k in chosen if _kind(samples[k]) == "plain" and item.mode != "inplace"]
     if strided:
-        found.append(_unit(f"{strided[-1]}n", fn, samples[strided[-1]].noncontiguous()))
+        found.append(_unit(f"{strided[-1]}{STRIDED}", fn, samples[strided[-1]].noncontiguous()))
     return found
 
 

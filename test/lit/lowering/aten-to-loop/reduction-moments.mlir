@@ -64,3 +64,16 @@ func.func @norm(%x: !aten.t<f32[4, 8]>) -> !aten.t<f32[]> {
 // CHECK-NEXT:      loop.store %6, %o[]
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return %buf0 : !aten.t<f32[]>
+
+// -----
+
+/// The mean of nothing is NaN; where the ranges leave it open, the count decides.
+func.func @nothing(%x: !aten.t<f32[u0]>) -> (!aten.t<f32[]>, !aten.t<f32[]>) attributes {symbols = #aten.symbols<u0 = [hint 64, min 0]>} {
+  %r0, %r1 = aten.var_mean.correction(%x, [0]) : !aten.t<f32[]>, !aten.t<f32[]>
+  func.return %r0, %r1 : !aten.t<f32[]>, !aten.t<f32[]>
+}
+
+// CHECK-LABEL: func.func @nothing
+// CHECK:      %11 = scalar.within u0 in 1 to u0 + 1
+// CHECK-NEXT:      %12 = scalar.constant nan : f32
+// CHECK-NEXT:      %13 = scalar.select %11, %1, %12 : f32
