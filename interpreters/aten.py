@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from minductor.dialects.aten.control import ControlOp
 from minductor.dialects.aten.ops import AtenOp
 from minductor.dialects.aten.special import AssertOp, ConstantOp, PyOp, ScalarOp, SeedOp
 from minductor.dialects.aten.traits import Random
@@ -26,6 +27,8 @@ from minductor.dialects.dtypes import DTYPES
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.pyattrs import DeviceAttr, DTypeAttr, EnumAttr
 from minductor.dialects.types import AbsentType, IntType, TensorType
+from minductor.interpreters.calls import call
+from minductor.interpreters.points import Points
 
 PYTHON: dict[str, Callable[..., Any]] = {
     "add": operator.add,
@@ -89,6 +92,7 @@ class AtenInterpreter:
             ConstantOp: self._constant,
             PyOp: lambda op: [PYTHON[op.function.data](*(self.env[v] for v in op.operands))],
             AssertOp: self._assert,
+            ControlOp: self._control,
             SeedOp: lambda op: [torch.randint(0, 2**63 - 1, (1,))],
         }
 
@@ -181,6 +185,11 @@ class AtenInterpreter:
         if op.expr.data.eval(self.symbols) < 0:
             raise RuntimeError(op.message.data)
         return []
+
+    def _control(self, op: ControlOp) -> Sequence[Any]:
+        operands = [self.env[v] for v in op.operands]
+        run = lambda fn, args: AtenInterpreter(fn, self.check).run(args)  # noqa: E731
+        return call(op, operands, Points(0, self.symbols), run)
 
     def plain(self, value: Any) -> Any:
         """What torch takes for a value of `AtenOp.bind`."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from minductor.dialects.attrs import ExprAttr, IndexAttr
 from minductor.dialects.dtypes import DTYPES
 from minductor.dialects.pyattrs import ArgAttr, DeviceAttr, DTypeAttr, EnumAttr, to_python
+from minductor.interpreters import control
 from minductor.interpreters.points import Points
 
 SEED = "minductor.seed"
@@ -36,19 +39,30 @@ OWN: dict[str, Any] = {
 """Callees that are no ops of torch."""
 
 
-def call(op: Operation, operands: Sequence[Any], points: Points) -> list[Any]:
+RunFunction = Callable[[FuncOp, list[Any]], list[Any]]
+"""Runs a function of the module on its arguments, at the level of the interpreter that calls."""
+
+
+def call(
+    op: Operation, operands: Sequence[Any], points: Points, run: RunFunction | None = None
+) -> list[Any]:
     """The results of an extern op on concrete operands, as a flat list.
 
-    A seed is drawn from torch's default generator, so that torch.manual_seed fixes it.
+    A seed is drawn from torch's default generator, so that torch.manual_seed fixes it. `run` runs
+    the functions that control flow is given.
     """
     callee = op.properties["callee"]
     assert isinstance(callee, StringAttr)
     if callee.data == SEED:
         # as the runtime draws it, so that the same generator gives the same numbers
         return [torch.empty(1, dtype=torch.int64).random_() for _ in op.results]
-    fn: Any = OWN.get(callee.data) or _torch_op(callee.data)
+    fn: Any = OWN.get(callee.data) or control.CALLS.get(callee.data) or _torch_op(callee.data)
     props: Any = op.properties
-    args = [argument(a, operands, points) for a in props["args_"]]
+
+    def function(ref: SymbolRefAttr) -> control.Function:
+        return partial(_run, run, function_named(op, ref.string_value()))
+
+    args = [argument(a, operands, points, function) for a in props["args_"]]
     kwargs = {k: argument(a, operands, points) for k, a in props["kwargs"].data.items()}
     return flatten(fn(*args, **kwargs))
 
@@ -67,9 +81,33 @@ def flatten(value: Any) -> list[Any]:
     return [] if value is None else [value]
 
 
-def argument(attr: Attribute, operands: Sequence[Any], points: Points) -> Any:
-    """The Python value of an argument attribute."""
+def _run(run: RunFunction | None, target: FuncOp, args: list[Any]) -> list[Any]:
+    if run is None:
+        raise ValueError(f"@{target.sym_name.data} cannot be run here")
+    return run(target, args)
+
+
+def function_named(op: Operation, name: str) -> FuncOp:
+    """A function of the module around `op`."""
+    module: Operation | None = op
+    while module is not None and not isinstance(module, ModuleOp):
+        module = module.parent_op()
+    for one in () if module is None else module.body.block.ops:
+        if isinstance(one, FuncOp) and one.sym_name.data == name:
+            return one
+    raise ValueError(f"no function @{name} in the module")
+
+
+def argument(
+    attr: Attribute,
+    operands: Sequence[Any],
+    points: Points,
+    function: Callable[[SymbolRefAttr], Any] | None = None,
+) -> Any:
+    """The Python value of an argument attribute; `function` gives that of a function's name."""
     match attr:
+        case SymbolRefAttr() if function is not None:
+            return function(attr)
         case ArgAttr():
             return operands[attr.data]
         case ExprAttr():
@@ -83,6 +121,6 @@ def argument(attr: Attribute, operands: Sequence[Any], points: Points) -> Any:
         case EnumAttr():
             return getattr(torch, attr.data.removeprefix("torch."))
         case ArrayAttr():
-            return [argument(a, operands, points) for a in attr]
+            return [argument(a, operands, points, function) for a in attr]
         case _:
             return to_python(attr)

@@ -217,6 +217,7 @@ class HostInterpreter:
     """Runs the host program of a module."""
 
     def __init__(self, module: ModuleOp, fn: func.FuncOp, args: Sequence[Any]):
+        self.module = module
         self.fn = fn
         self.kernels = {
             op.sym_name.data: op for op in module.body.block.ops if isinstance(op, k.FuncOp)
@@ -278,7 +279,8 @@ class HostInterpreter:
 
     def _extern(self, op: h.ExternOp, points: Points) -> None:
         operands = [self.env[v] for v in op.operands]
-        results = call(op, operands, points)
+        run = lambda fn, args: HostInterpreter(self.module, fn, args).run()  # noqa: E731
+        results = call(op, operands, points, run)
         if op.out is not None:
             for dest, value in zip(operands[len(operands) - len(results) :], results, strict=True):
                 dest.copy_(value)

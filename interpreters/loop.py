@@ -100,7 +100,7 @@ class LoopInterpreter:
         mutated = [] if op.mutates is None else [int(e) for e in op.mutates.data]
         for k in mutated:
             operands[k] = operands[k].clone()
-        results = call(op, operands, points)
+        results = call(op, operands, points, lambda fn, args: LoopInterpreter(fn, args).run())
         plain = len(op.results) - len(mutated)
         results = [*results[:plain], *(operands[k] for k in mutated)]
         for r, value in zip(op.results, results, strict=True):

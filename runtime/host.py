@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from minductor.interpreters import control
 from minductor.runtime import checks, externs, random
 from minductor.runtime.artifact import LIBRARY, Artifact
 from minductor.runtime.checks import Layout, Number
@@ -128,8 +129,10 @@ class Host:
     def extern(self, name: str, results: int = 1) -> Callable[..., Any]:
         """An op of torch, called with positional arguments and keyword-only ones.
 
-        Names of `minductor.` are ours (`runtime/own.py`).
+        Names of `minductor.` are ours (`runtime/own.py`, `interpreters/control.py`).
         """
+        if name in control.CALLS:
+            return control.bind(name, results)
         return OWN[name] if name in OWN else externs.bind(name, results)
 
     def extern_into(

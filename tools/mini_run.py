@@ -59,12 +59,13 @@ def read_module(ctx: Context, path: str) -> ModuleOp:
 
 
 def entry(module: ModuleOp, name: str | None) -> func.FuncOp:
-    """The function to run: by name, else @call, else the only one."""
+    """The function to run: by name, else @call, else the only one that is not private."""
     functions = [
         op for op in module.body.block.ops if isinstance(op, func.FuncOp) and not op.is_declaration
     ]
+    public = [f for f in functions if f.sym_visibility is None]
     wanted = [f for f in functions if f.sym_name.data == (name or "call")] or (
-        functions if name is None and len(functions) == 1 else []
+        public if name is None and len(public) == 1 else []
     )
     if not wanted:
         known = ", ".join(f"@{f.sym_name.data}" for f in functions) or "none"

@@ -97,6 +97,10 @@ class Bindings:
         rows = "".join(f"    {layout_text(name, type_)},\n" for name, type_ in layouts)
         return self.define("check_inputs", f"host.inputs(\n{rows})")
 
+    def operand(self, name: str, type_: TensorType) -> str:
+        """The layout of a private function's operand: a copy where the caller has another."""
+        return self.define("fitted", f"host.result({layout_text(f'the operand {name}', type_)})")
+
     def result(self, callee: str, type_: TensorType, alias: bool) -> str:
         """The check of an extern's result."""
         word = "alias" if alias else "result"

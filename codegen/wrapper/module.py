@@ -31,6 +31,7 @@ from minductor.codegen.wrapper.values import (
     shape_text,
     tuple_text,
 )
+from minductor.dialects.aten.control import CONTROL
 from minductor.dialects.attrs import ExprAttr, IndexAttr
 from minductor.dialects.expr import Atom, Expr, str_atom
 from minductor.dialects.kernel.host import (
@@ -54,11 +55,25 @@ _RESERVED = {"host", "torch", "call", "args", "min", "max", "float", "complex"}
 
 
 def emit_wrapper(module: ModuleOp) -> str:
-    """The Python source of a module's `func.func @call`. Raises EmitError."""
-    for op in module.ops:
-        if isinstance(op, FuncOp) and op.sym_name.data == "call":
-            return Wrapper(module, op).text()
-    raise EmitError("this module has no func.func @call: run loop-to-kernel first")
+    """The Python source of a module's `func.func @call`, and of the private functions that it
+    calls. Raises EmitError."""
+    main = host_function(module)
+    if main is None:
+        raise EmitError("this module has no func.func @call: run loop-to-kernel first")
+    names = Names({*_RESERVED, *(f.sym_name.data for f in private_functions(module))})
+    heads = Bindings(module, names)
+    texts = [Wrapper(heads, names, one).text() for one in (main, *private_functions(module))]
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    ops = [op.name for one in functions for op in one.body.walk()]
+    kernels, externs = ops.count("kernel.launch"), ops.count("kernel.extern")
+    title = f'"""Host program. Kernel launches: {kernels}, extern calls: {externs}."""'
+    head = "\n".join([title, "", "import torch", "", *heads.lines]).rstrip()
+    return "\n\n\n".join([head, *texts]) + "\n"
+
+
+def private_functions(module: ModuleOp) -> list[FuncOp]:
+    """The host programs of sub-graphs."""
+    return [op for op in module.ops if isinstance(op, FuncOp) and op.sym_visibility is not None]
 
 
 def host_function(module: ModuleOp) -> FuncOp | None:
@@ -72,10 +87,10 @@ def host_function(module: ModuleOp) -> FuncOp | None:
 class Wrapper:
     """One host program on its way to text."""
 
-    def __init__(self, module: ModuleOp, function: FuncOp) -> None:
+    def __init__(self, heads: Bindings, names: Names, function: FuncOp) -> None:
         self._function = function
-        self._names = Names(set(_RESERVED))
-        self._heads = Bindings(module, self._names)
+        self._names = names
+        self._heads = heads
         self._lines: list[str] = []
         self._bound: set[Atom] = set()
         self._needed = {a for e in _expressions(function) for a in e.vars("su")}
@@ -94,21 +109,18 @@ class Wrapper:
 
     # -- the whole text ---------------------------------------------------------------------------
     def text(self) -> str:
-        """Head, then `call`."""
+        """The function's definition."""
         device = _device(self._function)
         on = ""
         if device is not None:  # first, since kernels are bound to it
             on = self._heads.define("on_device", f'host.on("{device}")')
         self._arguments()
         self._body(list(self._function.body.block.ops))
-        ops = [op.name for op in self._function.body.walk()]
-        kernels, externs = ops.count("kernel.launch"), ops.count("kernel.extern")
-        title = f'"""Host program. Kernel launches: {kernels}, extern calls: {externs}."""'
         body = self._lines
         if on:
             body = [f"with {on}():", *(f"    {line}" for line in body)]
-        head = "\n".join([title, "", "import torch", "", *self._heads.lines])
-        return f"{head.rstrip()}\n\n\ndef call(args):\n" + "".join(f"    {s}\n" for s in body)
+        name = self._function.sym_name.data
+        return "\n".join([f"def {name}(args):", *(f"    {line}" for line in body)])
 
     def _say(self, line: str) -> None:
         if self._pending_free:
@@ -190,7 +202,12 @@ class Wrapper:
         names = [self._names[op.value] for op in tensors]
         for type_ in types:
             self._shape((*type_.sizes, *type_.strides))
-        if tensors:
+        if self._function.sym_visibility is not None:
+            for name, type_ in zip(names, types, strict=True):
+                # what control flow hands over may have another layout than was traced
+                fitted = self._heads.operand(name, type_)
+                self._say(f"{name} = {fitted}({', '.join([name, *dynamic_texts([type_])])})")
+        elif tensors:
             check = self._heads.inputs(list(zip(names, types, strict=True)))
             self._say(f"{check}({', '.join([*names, *dynamic_texts(types)])})")
         for op, name in zip(tensors, names, strict=True):
@@ -309,7 +326,8 @@ class Wrapper:
     def _promise(self, callee: str, result: SSAValue, alias: bool) -> None:
         type_ = result.type
         self._bind_sizes(result)
-        if not isinstance(type_, TensorType) or callee.startswith(_OWN):
+        own = callee.startswith(_OWN) and callee not in CONTROL
+        if not isinstance(type_, TensorType) or own:
             return
         self._shape((*type_.sizes, *type_.strides))
         name = self._names[result]

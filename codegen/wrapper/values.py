@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, FloatAttr
+from xdsl.dialects.builtin import ArrayAttr, FloatAttr, SymbolRefAttr
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -82,6 +82,8 @@ def argument_text(attr: Attribute, operand: Callable[[int], str]) -> str:
     """An argument of an extern call; `operand` names the op's k-th operand."""
     if isinstance(attr, ArgAttr):
         return operand(attr.data)
+    if isinstance(attr, SymbolRefAttr):
+        return attr.string_value()
     if isinstance(attr, ExprAttr):
         return expr_text(attr.data)
     if isinstance(attr, IndexAttr):

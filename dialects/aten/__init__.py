@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
+from minductor.dialects.aten.control import ControlOp
 from minductor.dialects.aten.ops import AtenOp, CustomOp, known_op, op_class
 from minductor.dialects.aten.special import (
     SPECIAL_OPS,
@@ -39,7 +40,7 @@ from minductor.dialects.types import AbsentType, FloatType, IntType, TensorType
 
 ATEN = Dialect(
     "aten",
-    [*SPECIAL_OPS, CustomOp],
+    [*SPECIAL_OPS, CustomOp, ControlOp],
     [
         TensorType,
         IntType,
@@ -61,6 +62,7 @@ __all__ = [
     "AtenOp",
     "Commutative",
     "ConstantOp",
+    "ControlOp",
     "CustomOp",
     "Elementwise",
     "Mutates",

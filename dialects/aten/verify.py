@@ -146,8 +146,9 @@ def bound_symbols(type_: Attribute) -> Iterator[Atom]:
 def op_binds(op: Operation) -> Iterator[Atom]:
     """The unbacked symbols to which an op gives values: by an int, or a size that data decides."""
     schema = getattr(op, "schema", None)
-    decides = isinstance(schema, Schema) and (
-        "dynamic_output_shape" in schema.tags or schema.namespace != "aten"
+    decides = op.name == "aten.control" or (
+        isinstance(schema, Schema)
+        and ("dynamic_output_shape" in schema.tags or schema.namespace != "aten")
     )
     for result in op.results:
         if decides or isinstance(result.type, IntType):

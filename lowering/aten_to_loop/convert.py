@@ -29,14 +29,23 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import Pure
 
 from minductor.dialects import expr as ex
-from minductor.dialects.aten import AssertOp, AtenOp, ConstantOp, PyOp, Random, ScalarOp, SeedOp
+from minductor.dialects.aten import (
+    AssertOp,
+    AtenOp,
+    ConstantOp,
+    ControlOp,
+    PyOp,
+    Random,
+    ScalarOp,
+    SeedOp,
+)
 from minductor.dialects.attrs import Origin, SymbolsAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.loop.ops import CommitOp
 from minductor.dialects.types import FloatType, IntType, TensorType
 from minductor.lowering.aten_to_loop.call import Call
-from minductor.lowering.aten_to_loop.extern import extern_call
+from minductor.lowering.aten_to_loop.extern import control_call, extern_call
 from minductor.lowering.aten_to_loop.function import FunctionLowering
 from minductor.lowering.aten_to_loop.promote import require_scalar
 from minductor.lowering.aten_to_loop.refs import Ref, Result
@@ -124,6 +133,11 @@ class _Converter:
             self.fn.env[op.result] = Ref.of(self.fn.fresh_seed(device))
         elif isinstance(op, AssertOp):
             self.fn.emit(assert_call(op))
+        elif isinstance(op, ControlOp):
+            self.fn.origins = (Origin(op.callee.data.removeprefix("minductor.")),)
+            for old, new in zip(op.results, control_call(self.fn, op), strict=True):
+                if new is not None:
+                    self.fn.env[old] = new
         else:
             raise ValueError(f"`{op.name}` in a function of aten ops: aten-to-loop has no rule")
 

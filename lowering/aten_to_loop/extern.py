@@ -11,13 +11,13 @@ are handed over with exactly the sizes and strides that the `aten` types promise
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from minductor.dialects.aten import AtenOp
+from minductor.dialects.aten import AtenOp, ControlOp
 from minductor.dialects.aten.traits import Random, is_ordered
 from minductor.dialects.attrs import IndexAttr
 from minductor.dialects.expr import Expr
@@ -52,6 +52,26 @@ def extern_call(fn: FunctionLowering, op: AtenOp, args: Mapping[str, object]) ->
     for old, new in zip(written, call.results[len(types) :], strict=True):
         _rewritten(fn, packer.refs[old], new)
     return [result_of(fn, v) for v in call.results[: len(types)]]
+
+
+def control_call(fn: FunctionLowering, op: ControlOp) -> list[Result]:
+    """Control flow stays a call; its operands become pointers."""
+    packer = _Packer(fn)
+    places = [packer.attr(fn.env[v]) for v in op.operands]
+    args = [_renumbered(a, places) for a in op.args_]
+    props: dict[str, Attribute] = {"origins": origins_attr(fn.origins), "ordered": UnitAttr()}
+    types = [r.type for r in op.results]
+    call = fn.emit(ExternOp.of(op.callee.data, packer.operands, args, {}, types, props))
+    return [result_of(fn, v) for v in call.results]
+
+
+def _renumbered(attr: Attribute, places: Sequence[Attribute]) -> Attribute:
+    """An argument whose operand k is now `places[k]`: another operand, or a number."""
+    if isinstance(attr, ArgAttr):
+        return places[attr.data]
+    if isinstance(attr, ArrayAttr):
+        return ArrayAttr([_renumbered(a, places) for a in cast(ArrayAttr[Attribute], attr)])
+    return attr
 
 
 def _rewritten(fn: FunctionLowering, ref: Ref, new: SSAValue) -> None:

@@ -86,6 +86,14 @@ class ArgInfo:
 
 
 @dataclass
+class Functions:
+    """The functions of sub-graphs, `made` in order; one for each graph module."""
+
+    made: list[FuncOp] = field(default_factory=list[FuncOp])
+    of: dict[torch.fx.GraphModule, str] = field(default_factory=dict["torch.fx.GraphModule", str])
+
+
+@dataclass
 class Imported:
     """A graph as a module.
 
@@ -105,13 +113,19 @@ def import_graph(gm: torch.fx.GraphModule, name: str = "forward") -> Imported:
 
 
 class GraphImporter:
-    """Walks a graph once; `env` maps nodes to values, expressions or lists of them."""
+    """Walks a graph once; `env` maps nodes to values, expressions or lists of them.
 
-    def __init__(self, gm: torch.fx.GraphModule, name: str) -> None:
+    The importer of a sub-graph has a `parent`, whose symbols and functions it shares.
+    """
+
+    def __init__(
+        self, gm: torch.fx.GraphModule, name: str, parent: GraphImporter | None = None
+    ) -> None:
         self.gm = gm
         self.name = name
-        self.symbols = SymbolTable(_shape_env(gm))
-        self.types = TypeTable(self.symbols)
+        self.symbols = SymbolTable(_shape_env(gm)) if parent is None else parent.symbols
+        self.types = TypeTable(self.symbols) if parent is None else parent.types
+        self.functions = Functions() if parent is None else parent.functions
         self.block = Block()
         self.env: dict[torch.fx.Node, Any] = {}
         self.args: list[ArgInfo] = []
@@ -122,29 +136,39 @@ class GraphImporter:
 
     def run(self) -> Imported:
         """Import the graph."""
+        func = self.function()
+        functions = [func, *self.functions.made]
+        return Imported(ModuleOp(functions), self.args, self.constants, self.outputs)
+
+    def function(self, visibility: str | None = None) -> FuncOp:
+        """The function of the graph."""
+        for node in self.gm.graph.nodes:
+            self.node(node)
+        self._check_bound()
+        last = self.block.last_op
+        results = [v.type for v in last.operands] if last is not None else []
+        inputs = [a.type for a in self.block.args]
+        func = FuncOp(self.name, (inputs, results), Region(self.block), visibility)
+        symbols = self.symbols.symbols_attr()
+        if symbols is not None:
+            func.attributes["symbols"] = symbols
+        return func
+
+    def node(self, node: torch.fx.Node) -> None:
+        """Import one node."""
         handlers: dict[str, Callable[[torch.fx.Node], None]] = {
             "placeholder": self._placeholder,
             "get_attr": self._get_attr,
             "call_function": self._call,
             "output": self._output,
         }
-        for node in self.gm.graph.nodes:
-            handler = handlers.get(node.op)
-            if handler is None:
-                raise ImportRefused(f"a node of kind {node.op}", node.name)
-            try:
-                handler(node)
-            except ImportRefused as refusal:
-                raise ImportRefused(refusal.reason, refusal.node or node.name) from None
-        self._check_bound()
-        last = self.block.last_op
-        results = [v.type for v in last.operands] if last is not None else []
-        inputs = [a.type for a in self.block.args]
-        func = FuncOp(self.name, (inputs, results), Region(self.block))
-        symbols = self.symbols.symbols_attr()
-        if symbols is not None:
-            func.attributes["symbols"] = symbols
-        return Imported(ModuleOp([func]), self.args, self.constants, self.outputs)
+        handler = handlers.get(node.op)
+        if handler is None:
+            raise ImportRefused(f"a node of kind {node.op}", node.name)
+        try:
+            handler(node)
+        except ImportRefused as refusal:
+            raise ImportRefused(refusal.reason, refusal.node or node.name) from None
 
     # -- values -----------------------------------------------------------------------------------
     def add(self, op: Operation, node: torch.fx.Node) -> Operation:
@@ -320,6 +344,8 @@ class GraphImporter:
             if value is None:
                 self.outputs.append(None)
                 continue
+            if isinstance(value, torch.SymBool):
+                raise ImportRefused("a result that is a truth value of sizes")
             if not isinstance(value, SSAValue):
                 value = self.scalar(value)
             self.outputs.append(len(results))

@@ -14,7 +14,7 @@
     %s = aten.seed : !aten.t<i64[1]>
     %r = aten.rand_like.default(%x, rng_seed = %s)               the recomputation takes %s as well
 
-Control flow with sub-graphs (`cond`, `while_loop`, `scan`) is refused.
+Control flow with sub-graphs (`cond`, `while_loop`, `scan`) is in control.py.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from minductor.dialects.aten.special import SeedOp
 from minductor.dialects.aten.table import SEED
 from minductor.dialects.types import IntType
 from minductor.lowering.fx_to_aten.arguments import schema_of
+from minductor.lowering.fx_to_aten.control import CONTROL_HANDLERS
 from minductor.lowering.fx_to_aten.errors import ImportRefused
 from minductor.lowering.fx_to_aten.meta import device_text
 
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
 
 def import_higher_order(importer: GraphImporter, node: torch.fx.Node, name: str) -> None:
     """Import the node, or refuse it with a reason."""
+    control = CONTROL_HANDLERS.get(name)
+    if control is not None:
+        control(importer, node, name)
+        return
     handler = HANDLERS.get(name)
     if handler is None:
         raise ImportRefused(f"the higher-order op `{name}` has no aten form")

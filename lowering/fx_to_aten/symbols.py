@@ -105,7 +105,9 @@ class SymbolTable:
         env = self.shape_env
         atom = e.as_atom
         assert atom is not None
-        hints = getattr(env, "backed_var_to_val", None) or getattr(env, "var_to_val", {})
+        hints = getattr(env, "backed_var_to_val", None)
+        if hints is None:
+            hints = getattr(env, "var_to_val", {})
         hint = hints.get(symbol)
         low, high = 0, None
         bounds = getattr(env, "var_to_range", {}).get(symbol)

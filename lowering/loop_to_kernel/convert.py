@@ -81,6 +81,7 @@ class _FunctionLowering:
         self.target = target
         self.ranges: Ranges = symbol_ranges(fn)
         self.kernels: list[k.FuncOp] = []
+        self.before = sum(isinstance(op, k.FuncOp) for op in module.body.block.ops)
         body = fn.body.block
         self.block = Block(arg_types=[a.type for a in body.args])
         self.host = HostBuilder(body, self.block)
@@ -88,7 +89,9 @@ class _FunctionLowering:
     def run(self) -> None:
         for op in self.fn.body.block.ops:
             self._lower(op)
-        new = func.FuncOp(HOST, self.fn.function_type, Region(self.block))
+        name, seen = self.fn.sym_name.data, self.fn.sym_visibility
+        # a private function is a sub-graph that the host program calls by its name
+        new = func.FuncOp(name if seen else HOST, self.fn.function_type, Region(self.block), seen)
         new.attributes.update(self.fn.attributes)
         new.location = self.fn.location
         at = self.module.body.block
@@ -164,7 +167,7 @@ class _FunctionLowering:
         if self.target == "triton":
             collapses = any(n.domain.data.reduce or n.domain.data.scan for n in op.nests)
             prefix = "triton_red" if collapses else "triton_poi"
-        return f"{prefix}_fused_{op.sym.data}_{len(self.kernels)}"
+        return f"{prefix}_fused_{op.sym.data}_{self.before + len(self.kernels)}"
 
 
 def is_host(op: Operation) -> bool:
