@@ -214,14 +214,16 @@ def test_checkpointed_dropout_shares_a_seed():
 
 
 def test_refusals_name_node_and_reason():
-    def f(x):
-        return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
-
-    gm = capture(f, torch.randn(3))["inference"]
+    graph = torch.fx.Graph()
+    x = graph.placeholder("x")
+    x.meta["val"] = torch.randn(3)
+    wrapped = graph.call_function(torch.ops.higher_order.strict_mode, (None, (x,)))
+    graph.output((wrapped,))
+    gm = torch.fx.GraphModule({}, graph)
     with pytest.raises(ImportRefused) as refusal:
         import_graph(gm, "inference")
-    assert refusal.value.node == "cond"
-    assert "higher-order op `cond`" in refusal.value.reason
+    assert refusal.value.node == "strict_mode"
+    assert "higher-order op `strict_mode`" in refusal.value.reason
 
 
 def test_same_text_for_same_graph():
