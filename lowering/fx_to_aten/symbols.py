@@ -16,6 +16,7 @@ import sympy
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import Symbol, SymbolsAttr
 from minductor.dialects.expr import Expr
+from minductor.lowering.fx_to_aten.conditions import piecewise
 from minductor.lowering.fx_to_aten.errors import ImportRefused
 
 UNBOUNDED = 2**62
@@ -253,6 +254,7 @@ _FUNCTIONS: dict[str, Callable[[SymbolTable, Any], Expr]] = {
     "Max": _binary(ex.emax),
     "Min": _binary(ex.emin),
     "Identity": lambda table, e: table.convert(e.args[0]),
+    "Piecewise": lambda table, e: piecewise(table.convert, e),
     "PowByNatural": _power_by_natural,
     "FloorToInt": _rounded(up=False),
     "floor": _rounded(up=False),

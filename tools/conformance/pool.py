@@ -39,6 +39,7 @@ class Process:
     def __init__(self, settings: Settings, worker: Sequence[str]) -> None:
         told = {
             "device": settings.device,
+            "target": settings.target,
             "samples": settings.samples,
             "threads": settings.threads,
             "unit": settings.unit,

@@ -19,6 +19,7 @@ class Settings:
     """What is run and how."""
 
     device: str = "cpu"
+    target: str = "auto"
     dtypes: tuple[str, ...] = DTYPES
     only: str = ""
     samples: int = 4
@@ -34,6 +35,7 @@ class Settings:
     def rerun(self, entry: str, dtype: str, mode: str, unit: str) -> str:
         """The command that runs one unit again."""
         device = "" if self.device == "cpu" else f" --device {self.device}"
+        device += "" if self.target == "auto" else f" --target {self.target}"
         samples = "" if self.samples == Settings.samples else f" --samples {self.samples}"
         return (
             f"python -m minductor.tools.conformance --only '^{re.escape(entry)}$'{device} "
@@ -45,6 +47,7 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     """Settings of a command line; exits on a wrong one."""
     p = argparse.ArgumentParser(prog="conformance", description=__doc__)
     p.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    p.add_argument("--target", choices=("auto", "cpp", "triton"), default="auto")
     p.add_argument("--dtypes", default=",".join(DTYPES), help="some of " + ",".join(DTYPES))
     p.add_argument("--only", default="", metavar="REGEX", help="entries whose full name matches")
     p.add_argument("--samples", type=int, default=4, help="samples of each item, spread")
@@ -69,6 +72,7 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
         p.error(f"a shard is K/N with 1 <= K <= N, not {given.shard}")
     return Settings(
         device=given.device,
+        target=given.target,
         dtypes=dtypes,
         only=given.only,
         samples=max(1, given.samples),

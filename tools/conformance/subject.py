@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,11 +28,11 @@ def call_all(fns: Sequence[Callable[..., Any]], trees: Sequence[Any]) -> list[An
 
 @dataclass
 class Subject:
-    """The compiled form of some calls. `eager_random` asks for eager's very random values."""
+    """The compiled form of some calls. `options` are minductor's, beside those of the suite."""
 
     fns: Sequence[Callable[..., Any]]
     fullgraph: bool = True
-    eager_random: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     graphs: int = 0
     reports: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
@@ -44,7 +44,7 @@ class Subject:
             "strict": True,
             "progress": False,
             "report": self.reports.append,
-            "eager_random": self.eager_random,
+            **self.options,
         }
 
         def counted(gm: Any, inputs: Any) -> Any:

@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -44,10 +44,12 @@ DEAD_CONTEXT = ("device-side assert", "illegal memory access", "misaligned addre
 class Worker:
     """Runs the units of items and sends what they gave."""
 
-    def __init__(self, send: Any, device: str, samples: int, only: str | None) -> None:
+    def __init__(self, send: Any, settings: Mapping[str, Any]) -> None:
         self.send = send
-        self.device = device
-        self.samples = samples
+        self.device: str = settings["device"]
+        self.target: str = settings["target"]
+        self.samples: int = settings["samples"]
+        only: str | None = settings["unit"]
         self.only = None if only == TOGETHER else only
         self.settled = 0
         self.together: tuple[str, ...] = ()
@@ -78,6 +80,9 @@ class Worker:
             reason = f"only in one graph with the item's other samples: {reason}"
             self._send(Result(item.entry, item.dtype, item.mode, TOGETHER, cls, reason))
 
+    def _subject(self, chosen: Sequence[Unit], fullgraph: bool = True, **more: Any) -> Subject:
+        return Subject([u.fn for u in chosen], fullgraph, {"target": self.target, **more})
+
     def _is_plain(self, item: Item, unit: Unit) -> bool:
         """Eager accepts the unit, and always gives the same."""
         self.send({"doing": unit.id, "stage": "eager"})
@@ -93,7 +98,7 @@ class Worker:
         """Runs all units as one program; the ids of those that pass. The others run alone."""
         self.send({"doing": TOGETHER, "stage": "ours"})
         grad = item.mode == "grad"
-        subject = Subject([u.fn for u in plain])
+        subject = self._subject(plain)
         try:
             got = ours(subject, plain, [trees.copied(u.tree) for u in plain], grad)
         except Exception as error:
@@ -137,7 +142,7 @@ class Worker:
             self._result(item, unit, PASS, "", subject)
 
     def _one(self, item: Item, unit: Unit, grad: bool, fullgraph: bool = True) -> Subject:
-        subject = Subject([unit.fn], fullgraph)
+        subject = self._subject([unit], fullgraph)
         seed_everything()
         got = ours(subject, [unit], [trees.copied(unit.tree)], grad)[0]
         seed_everything()
@@ -147,7 +152,7 @@ class Worker:
 
     def _random(self, item: Item, unit: Unit, grad: bool, fullgraph: bool = True) -> Subject:
         """Eager's values where they are asked for; else its distribution."""
-        exact = Subject([unit.fn], fullgraph, eager_random=True)
+        exact = self._subject([unit], fullgraph, eager_random=True)
         want = self._seeded_eager(unit, grad)
         seed_everything()
         got = ours(exact, [unit], [trees.copied(unit.tree)], grad)[0]
@@ -155,7 +160,7 @@ class Worker:
             Judge(item, unit).check(got, want)
         except Mismatch as wrong:
             raise Mismatch(wrong.cls, f"under eager_random: {wrong.reason}") from None
-        subject = Subject([unit.fn], fullgraph)
+        subject = self._subject([unit], fullgraph)
         if grad:
             seed_everything()
             ours(subject, [unit], [trees.copied(unit.tree)], grad)
@@ -176,7 +181,7 @@ class Worker:
             self._result(item, unit, SKIPPED, f"eager itself, strided: {one_line(wanted)}")
             return
         self.send({"doing": unit.id, "stage": "ours"})
-        subject = Subject([unit.fn], fullgraph=False)
+        subject = self._subject([unit], fullgraph=False)
         try:
             ours(subject, [unit], [trees.copied(unit.tree)], item.mode == "grad")
         except Exception as error:
@@ -249,7 +254,7 @@ def main() -> None:
 
     settings = json.loads(sys.argv[1])
     torch.set_num_threads(settings["threads"])
-    worker = Worker(send, settings["device"], settings["samples"], settings["unit"])
+    worker = Worker(send, settings)
     entries()
     send({"ready": True})
     for line in sys.stdin:

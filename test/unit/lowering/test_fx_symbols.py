@@ -109,3 +109,19 @@ def test_divisibility_from_guards():
     with torch.no_grad():
         torch.compile(f, backend=backend, dynamic=True)(torch.randn(24))
     assert "multiple 4" in seen[0]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [A < B, A <= B, A > B, A >= B, sympy.Eq(A, B), sympy.Ne(A, B)],
+    ids=str,
+)
+def test_conditions_choose_between_sizes(condition):
+    table = SymbolTable()
+    both = sympy.Or(sympy.And(condition, A > 2), sympy.Eq(B, 1))
+    for chosen in (condition, both, sympy.Not(both)):
+        e = sympy.Piecewise((A + 7, chosen), (3 * B, A < 3), (0, True))
+        mine = table.convert(e)
+        for a in range(1, 5):
+            for b in range(1, 5):
+                assert evaluate(mine, table, {A: a, B: b}) == int(e.subs({A: a, B: b}))
