@@ -35,3 +35,18 @@ func.func @effects(%x: !aten.t<f32[4]>, %y: !aten.t<f32[4]>) -> !aten.t<f32[]> {
   %v, %m = aten.var_mean.correction(%x, dim = [0]) : !aten.t<f32[]>, !aten.t<f32[]>
   func.return %m : !aten.t<f32[]>
 }
+
+// -----
+
+/// An op stays while an expression uses the size symbol that it binds, in a type or an attribute.
+
+// CHECK-LABEL: @binds
+// CHECK-NEXT: %i = aten._local_scalar_dense.default(%n) : !aten.int<u0>
+// CHECK-NEXT: %s = aten.slice.Tensor(%x, start = u0, end = u0 + 2)
+// CHECK-NEXT: func.return %s
+func.func @binds(%x: !aten.t<f32[5, 4]>, %n: !aten.t<i64[]>) -> !aten.t<f32[2, 4]> attributes {symbols = #aten.symbols<u0 = [min 0, max 5], u1 = [min 0]>} {
+  %i = aten._local_scalar_dense.default(%n) : !aten.int<u0>
+  %j = aten._local_scalar_dense.default(%n) : !aten.int<u1>
+  %s = aten.slice.Tensor(%x, start = u0, end = u0 + 2) : !aten.t<f32[2, 4]>
+  func.return %s : !aten.t<f32[2, 4]>
+}
