@@ -11,8 +11,16 @@ from typing import cast
 from xdsl.ir import Block, Operation, SSAValue
 
 from minductor.codegen.triton import reduce as red
-from minductor.codegen.triton.points import EmitError, define, joined, print_point, type_text
-from minductor.codegen.triton.scope import POINTERS, RESERVED, TYPES, Axis, Scope, size_text
+from minductor.codegen.triton.points import define, joined, print_point, type_text
+from minductor.codegen.triton.scope import (
+    POINTERS,
+    RESERVED,
+    TYPES,
+    Axis,
+    EmitError,
+    Scope,
+    size_text,
+)
 from minductor.codegen.wrapper.names import Names
 from minductor.dialects import expr as ex
 from minductor.dialects.dtypes import dtype_of_scalar

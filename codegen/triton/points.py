@@ -8,16 +8,12 @@ from typing import Any, cast
 
 from xdsl.ir import Operation, SSAValue
 
-from minductor.codegen.triton.scope import TYPES, Scope
+from minductor.codegen.triton.scope import TYPES, EmitError, Scope
 from minductor.dialects.dtypes import DTYPES, dtype_of_scalar
 from minductor.dialects.expr import Atom
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.scalar import ops as sc
 from minductor.dialects.types import BufType
-
-
-class EmitError(ValueError):
-    """A kernel holds something that has no Triton form; the text names the op and the mend."""
 
 
 def type_text(value: SSAValue) -> str:

@@ -144,7 +144,8 @@ _SOURCE: dict[str, tuple[str, str]] = {
     ),
     "mi_ipow": (
         "a, b",
-        "r = tl.full([1], 1, a.dtype) + tl.zeros_like(a)\n"
+        "a, b = tl.broadcast(a, b)\n"
+        "    r = (a * 0 + 1).to(a.dtype)\n"
         "    x = a\n"
         "    n = tl.where(b < 0, 0, b)\n"
         "    for _ in range(a.dtype.primitive_bitwidth):\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from minductor.codegen.triton.scope import TYPES, Scope
+from minductor.codegen.triton.scope import TYPES, EmitError, Scope
 from minductor.dialects.dtypes import DTYPES
 from minductor.dialects.expr import Atom
 
@@ -37,10 +37,14 @@ class Part:
                 return [_lowest(dtype), *self._far()]
             case "min" | "argmin" | "cummin":
                 return [_highest(dtype), *self._far()]
+            case "logaddexp":
+                return [_lowest(dtype)]
             case "welford":
                 return ["0", "0", "0"]
-            case _:
+            case "max_sumexp":
                 return [_lowest(dtype), "0"]
+            case _:
+                raise EmitError(f"the reduction `{self.kind}` has no Triton form")
 
     def _far(self) -> list[str]:
         """The index of an identity: argmin, argmax prefer small ones, cummax, cummin large."""

@@ -26,6 +26,10 @@ POINTERS = {
 RESERVED = {"tl", "triton", "libdevice", "range", "min", "max", "LAUNCH", "float"}
 
 
+class EmitError(ValueError):
+    """A kernel holds something that has no Triton form; the text names the op and the mend."""
+
+
 @dataclass(frozen=True)
 class Axis:
     """A block axis in force: its position, its lanes, the text of its mask (None: all alive)."""

@@ -102,7 +102,8 @@ class _Scheduler:
 
     def _set(self, loop: Loop, lanes: int, run: str = "seq") -> None:
         extent = loop.extent.data.as_int
-        tail = "none" if lanes == 1 or (extent is not None and extent % lanes == 0) else "mask"
+        whole = extent is not None and extent > 0 and extent % lanes == 0
+        tail = "none" if lanes == 1 or whole else "mask"
         set_words(loop, run=run, lanes=lanes, tail=tail)
 
     def _config(self, warps: int) -> None:
@@ -143,7 +144,7 @@ class _Scheduler:
 
     # -- rows -------------------------------------------------------------------------------------
     def _tile(self, chain: list[Loop], tile: Loop) -> None:
-        lanes = power_of_two(self._size(tile))
+        lanes = max(2, power_of_two(self._size(tile)))  # a fold needs an axis, also of one element
         self._set(tile, lanes)
         total = lanes
         if chain and lanes < self.options.block:

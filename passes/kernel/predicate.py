@@ -11,8 +11,9 @@ After:
     %a = kernel.load %x[d1] if %c else %0 : f32
     %v = scalar.select %c, %a, %z : f32
 
-A masked load touches no memory where its condition is false. An `if` stays when a region holds an
-op that is not safe on dead lanes (an integer division, a checked index), or a store.
+A masked load touches no memory where its condition is false. An op that may fault gets a harmless
+operand there, so that it may run on dead lanes: a checked index 0 (its size must be known to be at
+least 1), an integer division the divisor 1. An `if` stays when a region holds a store or a loop.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
 from minductor.dialects.kernel import ops as k
-from minductor.dialects.scalar.ops import ConstantOp, IfOp, TableOp, scalar
+from minductor.dialects.scalar.ops import BoundOp, ConstantOp, IfOp, TableOp, scalar
 from minductor.passes.base import MiniPass
 from minductor.passes.remarks import sink_of
 
@@ -57,12 +58,22 @@ def unsafe_reason(op: IfOp) -> str | None:
     """Why the regions may not run on dead lanes, or None."""
     for region in op.regions:
         for inner in region.block.ops:
-            if isinstance(inner, k.LoadOp):
+            if isinstance(inner, k.LoadOp) or harmless(inner) is not None:
                 continue
-            if isinstance(inner, TableOp) and not inner.ROW.safe:
-                return f"`{inner.name}` under a condition is not safe on dead lanes"
+            if isinstance(inner, BoundOp):
+                return f"`{inner.name}` under a condition: its size may be 0"
             if inner.regions or not is_side_effect_free(inner):
                 return f"`{inner.name}` under a condition must keep its control flow"
+    return None
+
+
+def harmless(op: Operation) -> tuple[int, int] | None:
+    """Of an op that may fault: an operand and the value of it with which the op cannot."""
+    if isinstance(op, BoundOp):
+        size = op.size.data.as_int
+        return (0, 0) if size is not None and size >= 1 else None
+    if isinstance(op, TableOp) and not op.ROW.safe:
+        return (1, 1)
     return None
 
 
@@ -99,8 +110,19 @@ def _inline(block: Block, cond: SSAValue, point: InsertPoint) -> list[SSAValue]:
         op.detach()
         if isinstance(op, k.LoadOp):
             op = _masked(op, cond, point)
+        elif (guard := harmless(op)) is not None:
+            _guard(op, *guard, cond, point)
         Rewriter.insert_op(op, point)
     return list(last.operands)
+
+
+def _guard(op: Operation, operand: int, value: int, cond: SSAValue, point: InsertPoint) -> None:
+    """Give the operand a value that cannot fault where `cond` is false."""
+    old = op.operands[operand]
+    safe = ConstantOp.of(value, old.type)
+    choice = scalar("select", cond, old, safe.result)
+    Rewriter.insert_op([safe, choice], point)
+    op.operands[operand] = choice.results[0]
 
 
 def _masked(load: k.LoadOp, cond: SSAValue, point: InsertPoint) -> Operation:

@@ -22,11 +22,13 @@ kernel.func @cat(read %x : !kernel.buf<f32[512]>, read %y : !kernel.buf<f32[256]
 
 // -----
 
-/// A checked index may fault, so it must keep its control flow.
+/// A checked index may fault: where the condition is false it checks 0, which cannot.
 // CHECK-LABEL: kernel.func @guarded_index
-// CHECK:         scalar.if
-// CHECK:           scalar.bound
-// CHECK:       // remark: [kernel-predicate] refused guarded_index: `scalar.bound` under a condition must keep its control flow
+// CHECK-NOT:     scalar.if
+// CHECK:         [[ZERO:%.*]] = scalar.constant 0 : i64
+// CHECK-NEXT:    [[SAFE:%.*]] = scalar.select %c, %k, [[ZERO]] : i64
+// CHECK-NEXT:    %j = scalar.bound [[SAFE]] to 4 wrap
+// CHECK:         %a = kernel.load %x[%j] if %c else
 kernel.func @guarded_index(read %i : !kernel.buf<i64[8]>, read %x : !kernel.buf<f32[4]>, write %o : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
   parallel d0 : 8 {
     %c = scalar.within d0 in 0 to 4
@@ -43,10 +45,11 @@ kernel.func @guarded_index(read %i : !kernel.buf<i64[8]>, read %x : !kernel.buf<
 
 // -----
 
-/// An integer division by a dead lane's value would fault too.
+/// An integer division by a dead lane's value would fault too: there the divisor is 1.
 // CHECK-LABEL: kernel.func @guarded_division
-// CHECK:         scalar.if
-// CHECK:       // remark: [kernel-predicate] refused guarded_division: `scalar.floordiv` under a condition is not safe on dead lanes
+// CHECK:         [[ONE:%.*]] = scalar.constant 1 : i64
+// CHECK-NEXT:    [[SAFE:%.*]] = scalar.select %c, %a, [[ONE]] : i64
+// CHECK-NEXT:    %q = scalar.floordiv %z, [[SAFE]] : i64
 kernel.func @guarded_division(read %x : !kernel.buf<i64[8]>, write %o : !kernel.buf<i64[8]>) [] config {target = "cpp"} {
   parallel d0 : 8 {
     %a = load %x[d0] : i64
@@ -57,5 +60,26 @@ kernel.func @guarded_division(read %x : !kernel.buf<i64[8]>, write %o : !kernel.
       yield %q : i64
     } else {
       yield %z : i64
+    }
+    store %v, %o[d0] } }
+
+// -----
+
+/// Of nothing no index is right: where the size may be 0, the control flow stays.
+// CHECK-LABEL: kernel.func @guarded_index_of_maybe_nothing
+// CHECK:         scalar.if
+// CHECK:           scalar.bound
+// CHECK:       // remark: [kernel-predicate] refused guarded_index_of_maybe_nothing: `scalar.bound` under a condition: its size may be 0
+kernel.func @guarded_index_of_maybe_nothing(read %i : !kernel.buf<i64[8]>, read %x : !kernel.buf<f32[s0]>, write %o : !kernel.buf<f32[8]>) [s0] config {target = "cpp"} {
+  parallel d0 : 8 {
+    %c = scalar.within d0 in 0 to 4
+    %k = load %i[d0] : i64
+    %z = scalar.constant 0.0 : f32
+    %v = scalar.if %c -> f32 {
+      %j = scalar.bound %k to s0
+      %a = kernel.load %x[%j] : f32
+      yield %a : f32
+    } else {
+      yield %z : f32
     }
     store %v, %o[d0] } }
