@@ -303,14 +303,13 @@ def machine_isa() -> str:
 
 
 def _devices(gm: GraphModule) -> set[str]:
-    """Device types of the tensors of a graph; CPU scalars beside CUDA tensors do not count."""
-    every = [
-        value for node in gm.graph.nodes if isinstance(value := node.meta.get("val"), torch.Tensor)
-    ]
-    found = {value.device.type for value in every}
-    if found == {"cpu", "cuda"} and all(v.dim() == 0 for v in every if v.device.type == "cpu"):
-        return {"cuda"}
-    return found
+    """Device types of the tensors of a graph; beside CUDA tensors those on the CPU do not count."""
+    found = {
+        value.device.type
+        for node in gm.graph.nodes
+        if isinstance(value := node.meta.get("val"), torch.Tensor)
+    }
+    return {"cuda"} if found == {"cpu", "cuda"} else found
 
 
 @contextmanager

@@ -45,6 +45,7 @@ from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.loop.ops import CommitOp
 from minductor.dialects.types import FloatType, IntType, TensorType
 from minductor.lowering.aten_to_loop.call import Call
+from minductor.lowering.aten_to_loop.devices import lies_elsewhere, main_device, runs_elsewhere
 from minductor.lowering.aten_to_loop.extern import control_call, extern_call
 from minductor.lowering.aten_to_loop.function import FunctionLowering
 from minductor.lowering.aten_to_loop.promote import require_scalar
@@ -93,6 +94,7 @@ class _Converter:
         self.remarks = remarks
         self.pass_name = pass_name
         self.eager_random = eager_random
+        self.device = main_device(func)
         self.new = Block(arg_types=[a.type for a in self.old.args])
         self.fn = FunctionLowering(self.new, ranges)
         self.commits: dict[SSAValue, Ref] = {}
@@ -164,6 +166,10 @@ class _Converter:
     def _lower(self, op: AtenOp, args: Mapping[str, object]) -> list[Result]:
         if self.eager_random and op.has_trait(Random):
             return extern_call(self.fn, op, args)
+        if runs_elsewhere(op, self.device):
+            reason = f"extern: not on the kernels' device, {self.device}"
+            self.remarks.note(self.pass_name, op.overload, reason)
+            return extern_call(self.fn, op, args)
         lowering = lowering_of(op.overload)
         if lowering is not None:
             call = Call(self.fn, op, op.overload, args, tuple(r.type for r in op.results))
@@ -211,7 +217,7 @@ class _Converter:
         if not isinstance(target, Ref) or not isinstance(source, Ref | Expr | int | float):
             return False
         arg = self._committed_argument(op.operands[0])
-        if arg is None or target.type is not arg.type:
+        if arg is None or target.type is not arg.type or lies_elsewhere(arg.type, self.device):
             return False
         new = self._converted(source, target.type)
         self.commits[arg] = new

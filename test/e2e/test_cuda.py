@@ -137,3 +137,18 @@ def test_training_step(make: Callable[[], tuple[nn.Module, dict[str, Tensor]]]) 
     assert "backward" in graphs
     for name, value in want.items():
         torch.testing.assert_close(got[name], value, rtol=2e-3, atol=2e-4, msg=name)
+
+
+@needs_gpu
+def test_cpu_tensors_beside_cuda_ones_stay_calls() -> None:
+    """Positions made on the CPU, indices there, a result on the CPU: one graph, right values."""
+
+    def program(x: Tensor, table: Tensor, index: Tensor) -> tuple[Tensor, ...]:
+        where = torch.arange(x.shape[0]).to(x.device)
+        mean = table.mean(0)
+        return x * where[:, None] + table[index].to(x.device), mean, x[index].sum()
+
+    x, table = torch.randn(8, 16, device="cuda"), torch.randn(32, 16)
+    index = torch.tensor([3, 1, 0, 7, 7, 2, 5, 4])
+    compiled: Any = torch.compile(program, backend="minductor", options=STRICT)
+    torch.testing.assert_close(compiled(x, table, index), program(x, table, index))
