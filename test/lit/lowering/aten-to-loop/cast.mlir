@@ -59,4 +59,4 @@ func.func @device(%x: !aten.t<f32[8]>) -> !aten.t<f32[8]@"cuda:0"> {
 // CHECK-LABEL: func.func @device
 // CHECK-NEXT:    %buf0 = loop.extern "aten._to_copy.default"(%x) args [#loop.arg<0>] kwargs {device = #aten.device<"cuda:0">} {origins = #loop.origins<["_to_copy"]>} : (!aten.t<f32[8]>) -> !aten.t<f32[8]@"cuda:0">
 // CHECK-NEXT:    func.return %buf0 : !aten.t<f32[8]@"cuda:0">
-// CHECK:       // remark: [aten-to-loop] note _to_copy.default: extern: a copy between devices
+// CHECK:       // remark: [aten-to-loop] note _to_copy.default: extern: not on the kernels' device, cuda:0
