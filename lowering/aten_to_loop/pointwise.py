@@ -236,7 +236,10 @@ def minimum(call: Call) -> list[Result]:
 
 def _float_extreme(call: Call, name: str, integer: str, for_bool: str) -> list[Result]:
     chosen = name if is_float(call.type.dtype) else integer
-    return pointwise(call, _extreme(chosen, for_bool), pair(call))
+    operands = pair(call)
+    # of two equal zeros the rows give the first, eager's kernel for bf16 the second
+    turned = call.type.dtype == "bf16" and call.type.device == "cpu"
+    return pointwise(call, _extreme(chosen, for_bool), operands[::-1] if turned else operands)
 
 
 @lower("fmax.default", "prims.fmax.default")
@@ -253,13 +256,20 @@ def fmin(call: Call) -> list[Result]:
 
 # -- clamp and where ----------------------------------------------------------------------------
 def _clamp(call: Call, low: Operand | None, high: Operand | None) -> list[Result]:
-    """min(max(x, low), high): NaN of any operand stays, high wins over low."""
+    """min(max(x, low), high): NaN of any operand stays, high wins over low.
+
+    Of two equal zeros eager gives a bound that is a tensor, but x itself beside a number.
+    """
+
+    def limited(b: NestBuilder, name: str, x: SSAValue, by: SSAValue, bound: Operand) -> SSAValue:
+        body = _extreme(name, "or" if name == "maximum" else "and")
+        return body(b, x, by) if isinstance(bound, Ref) else body(b, by, x)
 
     def body(b: NestBuilder, x: SSAValue, *bounds: SSAValue) -> SSAValue:
         left = list(bounds)
         if low is not None:
-            x = _extreme("maximum", "or")(b, x, left.pop(0))
-        return x if high is None else _extreme("minimum", "and")(b, x, left.pop(0))
+            x = limited(b, "maximum", x, left.pop(0), low)
+        return x if high is None else limited(b, "minimum", x, left.pop(0), high)
 
     given = [x for x in (low, high) if x is not None]
     return pointwise(call, body, [call.ref("self"), *given])

@@ -131,18 +131,21 @@ def frac(call: Call) -> list[Result]:
 
 
 # -- powers -------------------------------------------------------------------------------------
-def _power_by(b: NestBuilder, x: SSAValue, exponent: float) -> SSAValue | None:
-    """The cases that eager's kernel computes without pow; None for others."""
+def _power_by(
+    b: NestBuilder, x: SSAValue, exponent: float, rooted: bool = True
+) -> SSAValue | None:
+    """The cases that eager's kernel computes without pow; None for others.
+
+    `rooted`: powers by 0.5 and -0.5 are roots, which differ from pow at -inf and -0.0.
+    """
     if exponent == 2:
         return b.op("mul", x, x)
     if exponent == 3:
         return b.op("mul", b.op("mul", x, x), x)
     if not is_float(dtype_of(x)):
         return None
-    if exponent == 0.5:
-        return b.op("sqrt", x)
-    if exponent == -0.5:
-        return b.op("rsqrt", x)
+    if abs(exponent) == 0.5:
+        return b.op("sqrt" if exponent > 0 else "rsqrt", x) if rooted else None
     if exponent == -1:
         return b.op("reciprocal", x)
     return b.op("reciprocal", b.op("mul", x, x)) if exponent == -2 else None
@@ -161,8 +164,10 @@ def pow_scalar(call: Call) -> list[Result]:
     if exponent == 1:
         return pointwise(call, lambda b, x: x, [call.ref("self")])
 
+    rooted = call.type.dtype != "f16" or call.type.device != "cpu"
+
     def body(b: NestBuilder, x: SSAValue) -> SSAValue:
-        short = _power_by(b, x, exponent)
+        short = _power_by(b, x, exponent, rooted)
         return b.op("pow", x, b.like(exponent, x)) if short is None else short
 
     _no_bool_power(call)

@@ -84,7 +84,7 @@ template<class F> INL F m_sign(F x) {
   if constexpr (is_signed<el<F>>) return m_sel(x > z, one, m_sel(x < z, bc<F>((el<F>)-1), z)); else return m_sel(x > z, one, z);
 }
 //@ m_minimum
-// Propagates NaN.
+// Propagates NaN; of two equal zeros the second.
 template<class F> INL F m_minimum(F a, F b) {
   if constexpr (is_float<el<F>>) return m_sel((a < b) | (a != a), a, b); else return m_sel(a < b, a, b);
 }
@@ -93,10 +93,10 @@ template<class F> INL F m_maximum(F a, F b) {
   if constexpr (is_float<el<F>>) return m_sel((a > b) | (a != a), a, b); else return m_sel(a > b, a, b);
 }
 //@ m_fmin
-// Ignores NaN.
-template<class F> INL F m_fmin(F a, F b) { return m_sel((a < b) | (b != b), a, b); }
+// Ignores NaN; of two equal zeros the first.
+template<class F> INL F m_fmin(F a, F b) { return m_sel((a <= b) | (b != b), a, b); }
 //@ m_fmax
-template<class F> INL F m_fmax(F a, F b) { return m_sel((a > b) | (b != b), a, b); }
+template<class F> INL F m_fmax(F a, F b) { return m_sel((a >= b) | (b != b), a, b); }
 //@ m_relu
 template<class F> INL F m_relu(F x) { return m_sel(x < bc<F>(0), bc<F>(0), x); }
 //@ m_select
