@@ -54,6 +54,8 @@ def print_point(scope: Scope, op: Operation) -> bool:
 
 
 def _table(scope: Scope, op: sc.TableOp) -> None:
+    if not op.ROW.triton:
+        raise EmitError(f"`{op.name}` has no Triton form")
     names = [scope.names[v] for v in op.operands]
     varies = joined(scope, list(op.operands))
     define(scope, op.results[0], op.ROW.triton.format(*names), varies)

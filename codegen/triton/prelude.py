@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from minductor.codegen.triton.special import sources
+
 _CALL = re.compile(r"\b(mi_\w+)\b")
 
 # name -> (parameters, body lines)
@@ -279,12 +281,14 @@ _SOURCE: dict[str, tuple[str, str]] = {
     ),
 }
 
+_SOURCE |= sources()
+
 _LIBDEVICE = {
     "mi_tan": "tan", "mi_asin": "asin", "mi_acos": "acos", "mi_atan": "atan", "mi_sinh": "sinh",
     "mi_cosh": "cosh", "mi_asinh": "asinh", "mi_acosh": "acosh", "mi_atanh": "atanh",
     "mi_log10": "log10", "mi_lgamma": "lgamma", "mi_erfc": "erfc", "mi_erfinv": "erfinv",
-    "mi_erfcx": "erfcx", "mi_i0": "cyl_bessel_i0", "mi_i1": "cyl_bessel_i1",
-    "mi_bessel_j0": "j0", "mi_bessel_j1": "j1", "mi_ndtri": "normcdfinv",
+    "mi_erfcx": "erfcx", "mi_bessel_j0": "j0", "mi_bessel_j1": "j1", "mi_bessel_y0": "y0",
+    "mi_bessel_y1": "y1", "mi_ndtri": "normcdfinv",
 }  # fmt: skip
 _LIBDEVICE2 = {"mi_atan2": "atan2", "mi_hypot": "hypot", "mi_nextafter": "nextafter"}
 

@@ -6,7 +6,7 @@ Columns of a row
   result    `same` (the operands' type) or `i1`
   torch     the reference: PyTorch expression over {0}, {1}, {2} (tensors of the operand dtype)
   cpp       C++ text, valid for scalars and GCC vectors alike (functions live in codegen/cpp)
-  triton    Triton text (functions with a leading `mi_` live in codegen/triton)
+  triton    Triton text (functions with a leading `mi_` live in codegen/triton); "" has none
   fold      Python function on constants, or None; the folder wraps integers and rounds floats
   algebra   facts: commutative, associative (exact, so integers and min/max only), idempotent
   safe      may run on dead lanes (False: integer division)
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Fold = Callable[..., "float | int | bool"]
 
@@ -277,9 +277,33 @@ def _transcendental() -> list[ScalarRow]:
             ("log_ndtr", 40),
             ("bessel_j0", 40),
             ("bessel_j1", 40),
+            ("bessel_y0", 60),
+            ("bessel_y1", 60),
+            ("modified_bessel_k0", 60),
+            ("modified_bessel_k1", 60),
+            ("scaled_modified_bessel_k0", 60),
+            ("scaled_modified_bessel_k1", 60),
+            ("spherical_bessel_j0", 30),
+            ("airy_ai", 80),
         )
     ]
-    return exact + usual + special
+    return [*exact, *usual, *special, _math("trigamma", 40, 8, "torch.polygamma(1, {0})")]
+
+
+POLYNOMIALS = (
+    *(f"chebyshev_polynomial_{kind}" for kind in "tuvw"),
+    *(f"shifted_chebyshev_polynomial_{kind}" for kind in "tuvw"),
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
+)
+"""Orthogonal polynomials at the first operand, of the degree that the second gives."""
+
+
+def _pair(name: str, cost: float, torch: str = "") -> ScalarRow:
+    row = _named(name, ("float", "float"), torch, cost=cost)
+    return replace(row, ulp=8)
 
 
 def _binary_math() -> list[ScalarRow]:
@@ -303,6 +327,9 @@ def _binary_math() -> list[ScalarRow]:
             ("nextafter", 4, 0),
         )
     ]
+    rows += [replace(_pair(name, 100), triton="") for name in ("igamma", "igammac")]
+    rows += [_pair(name, 100, f"torch.special.{name}({{0}}, {{1}})") for name in POLYNOMIALS]
+    rows.append(_pair("zeta", 100, "torch.special.zeta({0}, {1})"))
     power = ScalarRow(
         "pow",
         _NUM2,

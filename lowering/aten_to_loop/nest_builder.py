@@ -165,7 +165,10 @@ class NestBuilder:
     # -- values ----------------------------------------------------------------------------------
     def op(self, name: str, *values: SSAValue) -> SSAValue:
         """A scalar op of the table by name. Declined for a dtype that the row has no rule for."""
-        kinds, dtype = sc.TABLE_OPS[name].ROW.operands, dtype_of(values[-1])
+        row, dtype = sc.TABLE_OPS[name].ROW, dtype_of(values[-1])
+        if not row.triton and self.types[0].device != "cpu":
+            raise Declined(f"{name} has no Triton form")
+        kinds = row.operands
         if DTYPES[dtype].kind not in KINDS[kinds[-1]]:
             raise Declined(f"{name} of {dtype}")
         return self._once((name, *values), lambda: sc.scalar(name, *values))

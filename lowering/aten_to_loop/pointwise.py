@@ -42,8 +42,8 @@ def pair(call: Call) -> list[Operand]:
 
 
 def one(call: Call) -> Ref:
-    """The operand `self` (prims: `a`)."""
-    return call.ref("self" if "self" in call.args else "a")
+    """The operand: `self` (some special functions: `x`; prims: `a`)."""
+    return call.ref(next(name for name in ("self", "x", "a") if name in call.args))
 
 
 def scaled(b: NestBuilder, y: SSAValue, alpha: Operand) -> SSAValue:

@@ -12,10 +12,12 @@ f32.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from xdsl.ir import SSAValue
 
+from minductor.dialects.scalar.table import POLYNOMIALS
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.nest_builder import NestBuilder, dtype_of
 from minductor.lowering.aten_to_loop.pointwise import one, pair
@@ -32,8 +34,17 @@ FLOAT_UNARY = (
 """`aten.NAME.default` (and `prims.NAME.default`) is the row NAME of the scalar table."""
 
 RENAMED_UNARY = {
-    "special_bessel_j0": "bessel_j0",
-    "special_bessel_j1": "bessel_j1",
+    **{
+        f"special_{name}": name
+        for name in (
+            *("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1"),
+            *("modified_bessel_k0", "modified_bessel_k1", "spherical_bessel_j0"),
+            *("scaled_modified_bessel_k0", "scaled_modified_bessel_k1"),
+        )
+    },
+    "special_modified_bessel_i0": "i0",
+    "special_modified_bessel_i1": "i1",
+    "prims.spherical_bessel_j0": "spherical_bessel_j0",
     "special_erfcx": "erfcx",
     "special_i0e": "i0e",
     "special_i1": "i1",
@@ -64,6 +75,18 @@ def _unary(row: str) -> Lowering:
     return lowering
 
 
+def _polynomial(row: str) -> Lowering:
+    def lowering(call: Call) -> list[Result]:
+        names = ("x", "n")
+        return pointwise(
+            call, lambda b, x, n: b.op(row, x, n), [call.operand(name) for name in names]
+        )
+
+    lowering.__doc__ = f"The row `{row}` of the scalar table."
+    lowering.__module__ = __name__
+    return lowering
+
+
 def _register() -> None:
     for name in FLOAT_UNARY:
         lower(f"{name}.default")(_unary(name))
@@ -71,6 +94,9 @@ def _register() -> None:
         lower(f"prims.{name}.default")(_unary(name))
     for name, row in RENAMED_UNARY.items():
         lower(f"{name}.default")(_unary(row))
+    for row in POLYNOMIALS:
+        forms = (f"special_{row}.{own}" for own in ("default", "x_scalar", "n_scalar"))
+        lower(*forms)(_polynomial(row))
 
 
 _register()
@@ -131,9 +157,7 @@ def frac(call: Call) -> list[Result]:
 
 
 # -- powers -------------------------------------------------------------------------------------
-def _power_by(
-    b: NestBuilder, x: SSAValue, exponent: float, rooted: bool = True
-) -> SSAValue | None:
+def _power_by(b: NestBuilder, x: SSAValue, exponent: float, rooted: bool = True) -> SSAValue | None:
     """The cases that eager's kernel computes without pow; None for others.
 
     `rooted`: powers by 0.5 and -0.5 are roots, which differ from pow at -inf and -0.0.
@@ -211,6 +235,44 @@ def atan2(call: Call) -> list[Result]:
 def hypot(call: Call) -> list[Result]:
     """sqrt(self^2 + other^2) without overflow."""
     return _binary(call, "hypot")
+
+
+@lower("igamma.default")
+def igamma(call: Call) -> list[Result]:
+    """The regularised lower incomplete gamma function."""
+    return _binary(call, "igamma")
+
+
+@lower("igammac.default")
+def igammac(call: Call) -> list[Result]:
+    """The regularised upper incomplete gamma function."""
+    return _binary(call, "igammac")
+
+
+@lower(
+    "special_zeta.default",
+    "special_zeta.self_scalar",
+    "special_zeta.other_scalar",
+    "prims.zeta.default",
+)
+def zeta(call: Call) -> list[Result]:
+    """Hurwitz's zeta function of exponent self at other."""
+    return _binary(call, "zeta")
+
+
+@lower("polygamma.default")
+def polygamma(call: Call) -> list[Result]:
+    """The n-th derivative of digamma: (-1)^(n + 1) n! zeta(n + 1, self) from n = 2 on."""
+    n = call.int_("n")
+
+    def body(b: NestBuilder, x: SSAValue) -> SSAValue:
+        if n < 2:
+            return b.op("trigamma" if n else "digamma", x)
+        factor = math.factorial(n) if n <= 170 else math.inf
+        whole = b.op("zeta", b.like(n + 1.0, x), x)
+        return b.op("mul", b.like(factor if n % 2 else -factor, x), whole)
+
+    return pointwise(call, body, [call.ref("self")])
 
 
 @lower("copysign.Tensor", "copysign.Scalar")

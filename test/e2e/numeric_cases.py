@@ -56,6 +56,14 @@ UNARY: dict[str, tuple[torch.dtype, ...]] = {
     **dict.fromkeys(("erfc", "erfinv", "lgamma", "digamma", "i0"), (F32, F64, I64, BOOL)),
     **dict.fromkeys(("special_i1", "special_i0e", "special_i1e", "special_ndtri"), (F32, F64)),
     **dict.fromkeys(("special_erfcx", "special_log_ndtr", "special_bessel_j0"), (F32, F64)),
+    **dict.fromkeys(("special_airy_ai", "special_spherical_bessel_j0"), (F32, F64, I64)),
+    **dict.fromkeys(
+        (
+            *("special_bessel_y0", "special_bessel_y1", "special_modified_bessel_i0"),
+            *("special_modified_bessel_k0", "special_scaled_modified_bessel_k1"),
+        ),
+        (F32, F64),
+    ),
     **dict.fromkeys(("frac", "nan_to_num", "isposinf", "isneginf"), FLOATS),
 }
 BINARY: dict[str, tuple[torch.dtype, ...]] = {
@@ -78,6 +86,12 @@ BINARY: dict[str, tuple[torch.dtype, ...]] = {
     "logaddexp.default": (F32, F64),
     "logaddexp2.default": (F32, F64),
     "xlogy.Tensor": (F32, F64, I64),
+    "igamma.default": (F32, F64, BF16),
+    "igammac.default": (F32, F64, BF16),
+    "special_zeta.default": (F32, F64, I64),
+    "special_chebyshev_polynomial_t.default": (F32, F64, I64),
+    "special_hermite_polynomial_he.default": (F32, F64),
+    "special_laguerre_polynomial_l.default": (F32, F64),
     "heaviside.default": NUMERIC,
     "logical_and.default": ALL,
     "logical_or.default": ALL,
@@ -98,6 +112,11 @@ def overload(name: str) -> Callable[..., Any]:
     """`add.Tensor` of torch.ops.aten."""
     packet, _, own = name.partition(".")
     return getattr(getattr(aten, packet), own or "default")
+
+
+def polygamma_of(order: int) -> Callable[[Tensor], Any]:
+    """The polygamma function of an order."""
+    return lambda x: aten.polygamma(order, x)
 
 
 def norm_of(order: float) -> Callable[[Tensor], Any]:

@@ -8,7 +8,7 @@ static __attribute__((noinline)) f64 s_digamma(f64 x) {
   if (x == 0) return __builtin_copysign(__builtin_inf(), -x);
   f64 sum = 0;
   if (x < 0) {
-    f64 f = x - __builtin_trunc(x);
+    f64 f = x - __builtin_rint(x);
     if (f == 0) return __builtin_nan("");
     sum = -pi / __builtin_tan(pi * f);
     x = 1 - x;
@@ -97,17 +97,16 @@ static __attribute__((noinline)) f64 s_bessel_i(int order, f64 x) {
 template<class F> INL F m_i0e(F x) { return by_lane(x, [](el<F> v) { return (el<F>)s_bessel_i(0, v); }); }
 //@ m_i1e
 template<class F> INL F m_i1e(F x) { return by_lane(x, [](el<F> v) { return (el<F>)s_bessel_i(1, v); }); }
+//@ exp_or_inf
+// e^|x| in double, but infinite where it is in x's own type: PyTorch's product overflows there.
+template<class T> INL f64 exp_or_inf(T x) { f64 e = __builtin_exp(__builtin_fabs((f64)x)); return (f64)(T)e == __builtin_inf() ? __builtin_inf() : e; }
 //@ m_i0
-template<class F> INL F m_i0(F x) {
-  return by_lane(x, [](el<F> v) { f64 h = __builtin_exp(__builtin_fabs((f64)v) * 0.5); return (el<F>)(s_bessel_i(0, v) * h * h); });
-}
+template<class F> INL F m_i0(F x) { return by_lane(x, [](el<F> v) { return (el<F>)(s_bessel_i(0, v) * exp_or_inf(v)); }); }
 //@ m_i1
-template<class F> INL F m_i1(F x) {
-  return by_lane(x, [](el<F> v) { f64 h = __builtin_exp(__builtin_fabs((f64)v) * 0.5); return (el<F>)(s_bessel_i(1, v) * h * h); });
-}
+template<class F> INL F m_i1(F x) { return by_lane(x, [](el<F> v) { return (el<F>)(s_bessel_i(1, v) * exp_or_inf(v)); }); }
 //@ m_bessel_j0
 extern "C" double j0(double);
-template<class F> INL F m_bessel_j0(F x) { return by_lane(x, [](el<F> v) { return (el<F>)j0((f64)v); }); }
+template<class F> INL F m_bessel_j0(F x) { return by_lane(x, [](el<F> v) { return m_isinf(v) ? m_nan<el<F>>() : (el<F>)j0((f64)v); }); }
 //@ m_bessel_j1
 extern "C" double j1(double);
-template<class F> INL F m_bessel_j1(F x) { return by_lane(x, [](el<F> v) { return (el<F>)j1((f64)v); }); }
+template<class F> INL F m_bessel_j1(F x) { return by_lane(x, [](el<F> v) { return m_isinf(v) ? m_nan<el<F>>() : (el<F>)j1((f64)v); }); }

@@ -107,6 +107,9 @@ def test_f32_within_bound(lib, name):
     exact = reference(name, x.astype(np.float64))
     if name == "acosh":
         exact = np.where(x < 1, np.nan, exact)
+    if name in ("i0", "i1"):  # infinite where e^|x| is in f32, as eager has it
+        with np.errstate(over="ignore"):
+            exact = np.where(np.isinf(np.exp(np.abs(x))), exact * np.inf, exact)
     for form in "vs":
         error = ulps(run(lib, form, name, x), exact)
         if name in ("erfcx", "i1", "i1e"):  # subnormal results of torch's own double version

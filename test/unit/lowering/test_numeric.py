@@ -23,6 +23,7 @@ from numeric_cases import (
     dim_cases,
     finite,
     overload,
+    polygamma_of,
     sample,
 )
 from torch import Tensor
@@ -76,6 +77,13 @@ def test_binary(name: str) -> None:
     for dtype in BINARY[name]:
         rough = 1e-12 if "log" in name and dtype == torch.float64 else None
         check(op, (sample(dtype, 5, 4), sample(dtype, 4, seed=2)), rough)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 5])
+def test_polygamma(order: int) -> None:
+    """Beyond order 1 a multiple of the zeta function, which half types round once."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16, I64):
+        check(polygamma_of(order), (sample(dtype, 30),), LAST_PLACE.get(dtype, 1e-6))
 
 
 @pytest.mark.parametrize("name", SCALAR)
