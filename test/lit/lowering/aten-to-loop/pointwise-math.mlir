@@ -51,18 +51,37 @@ func.func @cube(%x: !aten.t<f32[8]>) -> !aten.t<f32[8]> {
 
 // -----
 
-func.func @root(%x: !aten.t<f16[8]>) -> !aten.t<f16[8]> {
+/// A power of a half is a root, but of f16 eager has the power itself.
+func.func @root(%x: !aten.t<bf16[8]>) -> !aten.t<bf16[8]> {
+  %r = aten.pow.Tensor_Scalar(%x, 0.5) : !aten.t<bf16[8]>
+  func.return %r : !aten.t<bf16[8]>
+}
+
+// CHECK-LABEL: func.func @root
+// CHECK-NEXT:    %buf0 = loop.nest (d0: 8) -> (%o : !aten.t<bf16[8]>) origins ["pow"] {
+// CHECK-NEXT:      %0 = loop.load %x[d0] : bf16
+// CHECK-NEXT:      %1 = scalar.cast %0 : bf16 to f32
+// CHECK-NEXT:      %2 = scalar.sqrt %1 : f32
+// CHECK-NEXT:      %3 = scalar.cast %2 storage : f32 to bf16
+// CHECK-NEXT:      loop.store %3, %o[d0]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %buf0 : !aten.t<bf16[8]>
+
+// -----
+
+func.func @not_a_root(%x: !aten.t<f16[8]>) -> !aten.t<f16[8]> {
   %r = aten.pow.Tensor_Scalar(%x, 0.5) : !aten.t<f16[8]>
   func.return %r : !aten.t<f16[8]>
 }
 
-// CHECK-LABEL: func.func @root
+// CHECK-LABEL: func.func @not_a_root
 // CHECK-NEXT:    %buf0 = loop.nest (d0: 8) -> (%o : !aten.t<f16[8]>) origins ["pow"] {
 // CHECK-NEXT:      %0 = loop.load %x[d0] : f16
 // CHECK-NEXT:      %1 = scalar.cast %0 : f16 to f32
-// CHECK-NEXT:      %2 = scalar.sqrt %1 : f32
-// CHECK-NEXT:      %3 = scalar.cast %2 storage : f32 to f16
-// CHECK-NEXT:      loop.store %3, %o[d0]
+// CHECK-NEXT:      %2 = scalar.constant 0.5 : f32
+// CHECK-NEXT:      %3 = scalar.pow %1, %2 : f32
+// CHECK-NEXT:      %4 = scalar.cast %3 storage : f32 to f16
+// CHECK-NEXT:      loop.store %4, %o[d0]
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return %buf0 : !aten.t<f16[8]>
 

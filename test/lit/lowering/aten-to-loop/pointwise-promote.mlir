@@ -32,7 +32,7 @@ func.func @clamp(%x: !aten.t<i32[4]>) -> !aten.t<f32[4]> {
 // CHECK-NEXT:      %0 = loop.load %x[d0] : i32
 // CHECK-NEXT:      %1 = scalar.cast %0 : i32 to f32
 // CHECK-NEXT:      %2 = scalar.constant 0.5 : f32
-// CHECK-NEXT:      %3 = scalar.maximum %1, %2 : f32
+// CHECK-NEXT:      %3 = scalar.maximum %2, %1 : f32
 // CHECK-NEXT:      loop.store %3, %o[d0]
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return %buf0 : !aten.t<f32[4]>
