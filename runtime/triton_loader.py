@@ -60,11 +60,12 @@ class Launch:
         return eval(text, {"min": min, "max": max})
 
     def options(self) -> dict[str, Any]:
-        """Compile options: no contraction of a * b + c, and integers that wrap, as in C++."""
+        """Compile options: no contraction of a * b + c, subnormal numbers kept, integers that wrap."""
         return {
             "num_warps": self.num_warps,
             "num_stages": self.num_stages,
             "enable_fp_fusion": False,
+            "enable_reflect_ftz": False,
             "debug": self.debug,
             "sanitize_overflow": False,
         }

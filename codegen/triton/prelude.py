@@ -99,16 +99,43 @@ _SOURCE: dict[str, tuple[str, str]] = {
         "w = a.dtype.primitive_bitwidth\n"
         "    return (a >> tl.where((b < 0) | (b >= w), w - 1, b)).to(a.dtype)",
     ),
-    "mi_exp": ("a", "return tl.exp(a)"),
-    "mi_exp2": ("a", "return tl.exp2(a)"),
+    # tl.exp and tl.exp2 of f32 are the hardware's approximation of 2^x, good to 2 ulp for small x
+    # only, and flush subnormals: an exact reduction goes before it, two exact scalings after it.
+    "mi_pow2": ("k", "return ((k.to(tl.int32) + 127) << 23).to(tl.float32, bitcast=True)"),
+    "mi_scale2": (
+        "a, k",
+        "h = tl.floor(k * 0.5)\n    return a * mi_pow2(h) * mi_pow2(k - h)",
+    ),
+    "mi_exp_f32": (
+        "a",
+        "x = tl.where(a < -105.0, -105.0, tl.where(a > 89.0, 89.0, a))\n"
+        "    k = tl.floor(x * 1.4426950408889634 + 0.5)\n"
+        "    r = tl.fma(k, -0.693359375, x)\n"
+        "    r = tl.fma(k, 2.12194440e-4, r)\n"
+        "    return mi_scale2(tl.exp2(r * 1.4426950408889634), k)",
+    ),
+    "mi_exp2_f32": (
+        "a",
+        "x = tl.where(a < -151.0, -151.0, tl.where(a > 129.0, 129.0, a))\n"
+        "    k = tl.floor(x + 0.5)\n"
+        "    return mi_scale2(tl.exp2(x - k), k)",
+    ),
+    "mi_exp": ("a", "return mi_exp_f32(a) if a.dtype == tl.float32 else tl.exp(a)"),
+    "mi_exp2": ("a", "return mi_exp2_f32(a) if a.dtype == tl.float32 else tl.exp2(a)"),
     "mi_log": ("a", "return tl.log(a)"),
     "mi_log2": ("a", "return tl.log2(a)"),
     "mi_sin": ("a", "return tl.sin(a)"),
     "mi_cos": ("a", "return tl.cos(a)"),
     "mi_erf": ("a", "return tl.erf(a)"),
     "mi_sqrt": ("a", "return tl.sqrt_rn(a) if a.dtype == tl.float32 else tl.sqrt(a)"),
-    "mi_rsqrt": ("a", "return tl.rsqrt(a)"),
-    "mi_sigmoid": ("a", "return mi_div(tl.full([1], 1.0, a.dtype), 1.0 + tl.exp(-a))"),
+    "mi_rsqrt": (
+        "a",
+        "small = tl.abs(a) < 1.1754943508222875e-38\n"
+        "    r = tl.rsqrt(tl.where(small, a * 18446744073709551616.0, a))\n"
+        "    return tl.where(small, r * 4294967296.0, r)"
+        " if a.dtype == tl.float32 else tl.rsqrt(a)",
+    ),
+    "mi_sigmoid": ("a", "return mi_div(tl.full([1], 1.0, a.dtype), 1.0 + mi_exp(-a))"),
     "mi_tanh": (
         "a",
         "x = tl.abs(a)\n"
@@ -133,7 +160,7 @@ _SOURCE: dict[str, tuple[str, str]] = {
     ),
     "mi_expm1": (
         "a",
-        "u = tl.exp(a)\n"
+        "u = mi_exp(a)\n"
         "    c = (u - 1.0) * mi_div(a, tl.log(u))\n"
         "    c = tl.where(u == 1.0, a, tl.where(u - 1.0 == -1.0, -1.0, c))\n"
         '    return tl.where(u == float("inf"), u, c)'

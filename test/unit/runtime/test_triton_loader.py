@@ -112,4 +112,5 @@ def test_rows_of_launch() -> None:
     launch = Launch(("(s0 + 3) // 4", "s1", "1"), ("s0", "s1"), {"x": "*fp32"})
     assert launch.grid_function()(9, 5) == (3, 5, 1)
     assert launch.options()["enable_fp_fusion"] is False
+    assert launch.options()["enable_reflect_ftz"] is False  # subnormal numbers stay
     assert Launch(("2", "1", "1"), (), {}).grid_function()() == (2, 1, 1)
