@@ -60,7 +60,7 @@ class Launch:
         return eval(text, {"min": min, "max": max})
 
     def options(self) -> dict[str, Any]:
-        """Compile options: no contraction of a * b + c, subnormal numbers kept, integers that wrap."""
+        """Compile options: no contraction of a * b + c, subnormals kept, integers that wrap."""
         return {
             "num_warps": self.num_warps,
             "num_stages": self.num_stages,
