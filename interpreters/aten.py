@@ -27,7 +27,7 @@ from minductor.dialects.dtypes import DTYPES
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.pyattrs import DeviceAttr, DTypeAttr, EnumAttr
 from minductor.dialects.types import AbsentType, IntType, TensorType
-from minductor.interpreters.calls import call
+from minductor.interpreters.calls import call, new_seed, take_seed
 from minductor.interpreters.points import Points
 
 PYTHON: dict[str, Callable[..., Any]] = {
@@ -93,7 +93,7 @@ class AtenInterpreter:
             PyOp: lambda op: [PYTHON[op.function.data](*(self.env[v] for v in op.operands))],
             AssertOp: self._assert,
             ControlOp: self._control,
-            SeedOp: lambda op: [torch.randint(0, 2**63 - 1, (1,))],
+            SeedOp: lambda op: [new_seed(op.result.type.numel.as_int or 1)],
         }
 
     def run(self, args: Sequence[Any]) -> list[Any]:
@@ -161,7 +161,7 @@ class AtenInterpreter:
                 positional.append(plain)
         with torch.random.fork_rng(devices=[], enabled=seed is not None):
             if seed is not None:
-                torch.manual_seed(int(seed))
+                take_seed(seed)
             out = overload(*positional, **keywords)
         values = list(out) if isinstance(out, tuple | list) else [out]
         if not op.results:

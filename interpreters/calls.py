@@ -54,8 +54,7 @@ def call(
     callee = op.properties["callee"]
     assert isinstance(callee, StringAttr)
     if callee.data == SEED:
-        # as the runtime draws it, so that the same generator gives the same numbers
-        return [torch.empty(1, dtype=torch.int64).random_() for _ in op.results]
+        return [new_seed() for _ in op.results]
     fn: Any = OWN.get(callee.data) or control.CALLS.get(callee.data) or _torch_op(callee.data)
     props: Any = op.properties
 

@@ -35,7 +35,11 @@ def partition(
     """
     joint.graph.eliminate_dead_code()
     merge_common(joint.graph)
-    with functorch_config.patch(cse=False):
+    settings = {"cse": False}
+    if hasattr(functorch_config, "graphsafe_rng_functionalization"):
+        # generators among the inputs would be a second way to save random states
+        settings["graphsafe_rng_functionalization"] = False
+    with functorch_config.patch(settings):
         return min_cut_rematerialization_partition(joint, joint_inputs, **keywords)
 
 

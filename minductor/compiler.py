@@ -175,7 +175,7 @@ class Compile:
 
     def _import(self, gm: GraphModule) -> tuple[ModuleOp, Frame]:
         try:
-            found = import_graph(gm, self.kind)
+            found = import_graph(gm, self.kind, self.options.eager_random)
         except ImportRefused as refusal:
             raise Unsupported(str(refusal)) from refusal
         return found.module, Frame(tuple(found.constants), tuple(found.outputs))
@@ -247,6 +247,7 @@ class Compile:
 
     def _key(self, text: str, target: str) -> str:
         routed = {name: str(value) for name, value in self.options.routed().items()}
+        routed["eager_random"] = str(self.options.eager_random)
         routed.pop("plan", None)  # says where a plan is written, not what is compiled
         with _stage("import"):
             if self.options.plan_in is not None:

@@ -111,8 +111,14 @@ def _restride(layout: Layout, tensor: Any, values: dict[str, int]) -> Tensor:
         or tensor.device.type != device.type
     ):
         _refuse(layout, tensor, values)
-    out = torch.empty_strided(sizes, strides, dtype=layout.dtype, device=tensor.device)
-    return out.copy_(tensor)
+    # along a stride of 0 all elements are one by the promise
+    once = tuple(
+        min(n, 1) if stride == 0 else n for n, stride in zip(sizes, strides, strict=True)
+    )
+    out = torch.empty_strided(once, strides, dtype=layout.dtype, device=tensor.device)
+    for dim, n in enumerate(once):
+        tensor = tensor.narrow(dim, 0, n)
+    return out.copy_(tensor).as_strided(sizes, strides)
 
 
 Report = Callable[[Layout, Any, dict[str, int]], Any]

@@ -34,5 +34,7 @@ OWN: dict[str, Callable[..., Any]] = {
     "minductor.constant": constant,
     "minductor.number": number,
     "minductor.seed": random.draw_seed,
+    "minductor.seeded": random.seeded,
+    "minductor.state": random.state,
 }
 """Callee of a `kernel.extern` -> what it calls."""

@@ -269,15 +269,16 @@ class SeedText(Operation):
 
     def verify_(self) -> None:
         type_ = self.results[0].type
-        if not isinstance(type_, TensorType) or type_.body_text().split("@")[0] != "i64[1]":
-            raise VerifyException(f"a seed is `!aten.t<i64[1]>`, not `{type_}`")
+        good = isinstance(type_, TensorType) and (type_.dtype, type_.rank) == ("i64", 1)
+        if not good or type_.numel.as_int is None:
+            raise VerifyException(f"a seed is `!aten.t<i64[1]>`, a state i64[n], not `{type_}`")
 
 
 @irdl_op_definition
 class SeedOp(SeedText, IRDLOperation):
     """`aten.seed : !aten.t<i64[1]>`: a seed from the device's default generator.
 
-    It goes to the `rng_seed` of random ops whose numbers are drawn again in another graph.
+    With more than one element it is the generator's state before the op that draws next. It goes to the `rng_seed` of random ops whose numbers are drawn again in another graph.
     """
 
     name = "aten.seed"
@@ -285,9 +286,9 @@ class SeedOp(SeedText, IRDLOperation):
     traits = traits_def(Random())
 
     @staticmethod
-    def of(device: str = "cpu") -> SeedOp:
-        """A seed on a device."""
-        return SeedOp.create(result_types=[TensorType.make("i64", [1], device=device)])
+    def of(device: str = "cpu", words: int = 1) -> SeedOp:
+        """A seed on a device, or a state of so many words."""
+        return SeedOp.create(result_types=[TensorType.make("i64", [words], device=device)])
 
 
 SPECIAL_OPS: tuple[type[Operation], ...] = (

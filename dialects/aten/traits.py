@@ -65,7 +65,8 @@ COMMUTATIVE = frozenset(
 VIEWS_BESIDE_ALIASES = frozenset({"_unsafe_view", "lift_fresh", "_conj", "_neg_view"})
 """Packets whose schemas mark no alias though the result may share storage."""
 
-COPIES_DESPITE_ALIAS = frozenset({"_to_copy"})
+COPIES_DESPITE_ALIAS = frozenset({"_to_copy", "resolve_conj", "resolve_neg"})
+"""Packets whose schemas mark an alias though the result is fresh wherever a graph has them."""
 
 ORDERED = frozenset(
     {

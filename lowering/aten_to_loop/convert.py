@@ -131,8 +131,9 @@ class _Converter:
         elif isinstance(op, ScalarOp | PyOp | ConstantOp):
             self.fn.env[op.results[0]] = special_value(self.fn, op)
         elif isinstance(op, SeedOp):
-            device = op.result.type.device
-            self.fn.env[op.result] = Ref.of(self.fn.fresh_seed(device))
+            type_ = op.result.type
+            words = type_.numel.as_int or 1
+            self.fn.env[op.result] = Ref.of(self.fn.fresh_seed(type_.device, words))
         elif isinstance(op, AssertOp):
             self.fn.emit(assert_call(op))
         elif isinstance(op, ControlOp):

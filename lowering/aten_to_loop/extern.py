@@ -14,26 +14,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from minductor.dialects.aten import AtenOp, ControlOp
-from minductor.dialects.aten.traits import Random, is_ordered
+from minductor.dialects.aten.table import SEED
+from minductor.dialects.aten.traits import COPIES_DESPITE_ALIAS, Random, is_ordered
 from minductor.dialects.attrs import IndexAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.loop.ops import ExternOp
 from minductor.dialects.pyattrs import ArgAttr, NoneAttr, from_python
 from minductor.dialects.types import AbsentType, IntType, TensorType
-from minductor.lowering.aten_to_loop.function import FunctionLowering, origins_attr
+from minductor.lowering.aten_to_loop.function import SEEDED, STATE, FunctionLowering, origins_attr
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 
 
 def extern_call(fn: FunctionLowering, op: AtenOp, args: Mapping[str, object]) -> list[Result]:
     """Emit the call; a value per result. Written operands get their new values in `fn.env`."""
-    if args.get("rng_seed") is not None:
-        raise ValueError(f"`{op.name}` with a seed of its own has no eager kernel")
     packer = _Packer(fn)
     positional, keywords = _pack_arguments(op, args, packer)
+    callee = op.schema.qualified
+    if SEED.name in keywords:
+        seed = keywords.pop(SEED.name)
+        if not _drawn_next(args[SEED.name]):
+            positional = [StringAttr(callee), seed, ArrayAttr(positional)]
+            callee = SEEDED
     written = _written_operands(op, args, packer)
     props: dict[str, Attribute] = {"origins": origins_attr(fn.origins)}
     if written:
@@ -46,12 +51,18 @@ def extern_call(fn: FunctionLowering, op: AtenOp, args: Mapping[str, object]) ->
     types = [r.type for r in op.results]
     call = fn.emit(
         ExternOp.of(
-            op.schema.qualified, packer.operands, positional, keywords, [*types, *ties], props
+            callee, packer.operands, positional, keywords, [*types, *ties], props
         )
     )
     for old, new in zip(written, call.results[len(types) :], strict=True):
         _rewritten(fn, packer.refs[old], new)
     return [result_of(fn, v) for v in call.results[: len(types)]]
+
+
+def _drawn_next(seed: object) -> bool:
+    """The state that was saved just before, in the same function: the op draws on from it."""
+    owner = seed.base.owner if isinstance(seed, Ref) else None
+    return isinstance(owner, ExternOp) and owner.callee.data == STATE
 
 
 def control_call(fn: FunctionLowering, op: ControlOp) -> list[Result]:
@@ -171,6 +182,8 @@ def _written_operands(op: AtenOp, args: Mapping[str, object], packer: _Packer) -
 
 def _aliases(op: AtenOp, args: Mapping[str, object], packer: _Packer) -> list[tuple[int, int]]:
     """(result, operand) pairs that share storage, by the schema's marks."""
+    if op.schema.packet in COPIES_DESPITE_ALIAS:
+        return []
     marks = {a.alias.rstrip("!"): a.name for a in op.schema.args if a.alias}
     out: list[tuple[int, int]] = []
     for k, ret in enumerate(op.schema.returns):

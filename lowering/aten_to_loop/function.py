@@ -28,6 +28,12 @@ OpT = TypeVar("OpT", bound=Operation)
 SEED = "minductor.seed"
 """Extern that draws an i64[1] seed from the default generator of a device, once a call."""
 
+STATE = "minductor.state"
+"""Extern that gives the state of a device's default generator, as i64[n]."""
+
+SEEDED = "minductor.seeded"
+"""Extern that calls the op args[0] on args[2], its numbers drawn from the seed or state args[1]."""
+
 SIZE = "minductor.size"
 """Extern that gives the value of an index expression as a Python int."""
 
@@ -75,14 +81,14 @@ class FunctionLowering:
             found = self._seeds[device] = self.fresh_seed(device)
         return found
 
-    def fresh_seed(self, device: str) -> SSAValue:
-        """A seed tensor that no other op reads yet."""
+    def fresh_seed(self, device: str, words: int = 1) -> SSAValue:
+        """A seed tensor that no other op reads yet; of several words, the generator's state."""
         op = ExternOp.of(
-            SEED,
+            SEED if words == 1 else STATE,
             [],
             [],
             {"device": DeviceAttr(device)},
-            [TensorType.make("i64", [1], device=device)],
+            [TensorType.make("i64", [words], device=device)],
             {"random": UnitAttr(), "ordered": UnitAttr()},
         )
         return self._plain(op, "seed")

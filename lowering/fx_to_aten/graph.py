@@ -29,7 +29,11 @@ from minductor.dialects.expr import Expr
 from minductor.dialects.types import AbsentType, IntType, TensorType
 from minductor.lowering.fx_to_aten.arguments import Binder, schema_of
 from minductor.lowering.fx_to_aten.errors import ImportRefused
-from minductor.lowering.fx_to_aten.higher_order import import_higher_order, saved_state_device
+from minductor.lowering.fx_to_aten.higher_order import (
+    import_higher_order,
+    saved_state_device,
+    state_words,
+)
 from minductor.lowering.fx_to_aten.meta import TypeTable, location, origin
 from minductor.lowering.fx_to_aten.symbols import SymbolTable
 
@@ -107,9 +111,17 @@ class Imported:
     outputs: list[int | None] = field(default_factory=list["int | None"])
 
 
-def import_graph(gm: torch.fx.GraphModule, name: str = "forward") -> Imported:
-    """The module of an FX graph. ImportRefused if something in it has no `aten` form."""
-    return GraphImporter(gm, name).run()
+def import_graph(
+    gm: torch.fx.GraphModule, name: str = "forward", eager_random: bool = False
+) -> Imported:
+    """The module of an FX graph. ImportRefused if something in it has no `aten` form.
+
+    `eager_random`: random numbers that are drawn twice come from a saved generator's state, as
+    eager draws them, and not from a seed of ours.
+    """
+    importer = GraphImporter(gm, name)
+    importer.eager_random = eager_random
+    return importer.run()
 
 
 class GraphImporter:
@@ -126,6 +138,7 @@ class GraphImporter:
         self.symbols = SymbolTable(_shape_env(gm)) if parent is None else parent.symbols
         self.types = TypeTable(self.symbols) if parent is None else parent.types
         self.functions = Functions() if parent is None else parent.functions
+        self.eager_random = False if parent is None else parent.eager_random
         self.block = Block()
         self.env: dict[torch.fx.Node, Any] = {}
         self.args: list[ArgInfo] = []
@@ -196,8 +209,6 @@ class GraphImporter:
     # -- nodes ------------------------------------------------------------------------------------
     def _placeholder(self, node: torch.fx.Node) -> None:
         value = node.meta.get("val")
-        if isinstance(value, torch.Tensor) and (value.is_conj() or value.is_neg()):
-            raise ImportRefused("an input that is a lazily conjugated or negated view")
         if isinstance(value, bool | str):
             # a constant of the signature: its uses hold the value
             self.env[node] = value
@@ -207,7 +218,7 @@ class GraphImporter:
         if seeded is None:
             type_ = self.types.of(value)
         else:
-            type_ = TensorType.make("i64", [1], device=seeded)
+            type_ = TensorType.make("i64", [state_words(self, seeded)], device=seeded)
         arg = self._new_arg(type_, ArgInfo(node.name, type_, node.meta.get("desc")))
         self.env[node] = arg
         if isinstance(type_, IntType):
@@ -215,6 +226,19 @@ class GraphImporter:
             self._scalars.setdefault(("Expr", type_.data), arg)
         elif isinstance(type_, AbsentType):
             self.env[node] = None
+        elif isinstance(value, torch.Tensor) and (value.is_conj() or value.is_neg()):
+            self.env[node] = self._resolved(node, arg, value)
+
+    def _resolved(self, node: torch.fx.Node, arg: SSAValue, value: torch.Tensor) -> SSAValue:
+        """A lazily conjugated or negated input as eager's kernel writes it out: only torch's calls
+        read the mark on such a tensor."""
+        if any(getattr(user.target, "_opname", "") == "copy_" for user in node.users):
+            raise ImportRefused("a write into a lazily conjugated or negated input")
+        for lazy, name in ((value.is_conj(), "resolve_conj"), (value.is_neg(), "resolve_neg")):
+            if lazy:
+                op = AtenOp.make(f"{name}.default", {"self": arg}, [arg.type])
+                arg = self.add(op, node).results[0]
+        return arg
 
     def _get_attr(self, node: torch.fx.Node) -> None:
         value: Any = self.gm

@@ -31,7 +31,8 @@ from minductor.dialects.aten.ops import AtenOp
 from minductor.dialects.aten.schema import Arg, Schema
 from minductor.dialects.aten.special import SeedOp
 from minductor.dialects.aten.table import SEED
-from minductor.dialects.types import IntType
+from minductor.dialects.expr import Expr
+from minductor.dialects.types import IntType, TensorType
 from minductor.lowering.fx_to_aten.arguments import schema_of
 from minductor.lowering.fx_to_aten.control import CONTROL_HANDLERS
 from minductor.lowering.fx_to_aten.errors import ImportRefused
@@ -88,9 +89,10 @@ def auto_functionalized_v2(importer: GraphImporter, node: torch.fx.Node) -> None
     listed: Any = given.pop("_all_bases", ())
     bases = [_clone(importer, node, importer.binder.value(b)) for b in listed]
     given.pop("_only_clone_these_bases", None)
+    views = _Views(importer, node, given, bases, [b.meta["val"].storage_offset() for b in listed])
     for arg in schema.args:
         if arg.written:
-            given[arg.name] = _written_argument(given, arg, bases)
+            given[arg.name] = views.argument(arg)
     _call(importer, node, target, (schema, custom), given, bases)
 
 
@@ -117,26 +119,70 @@ def _call(
     importer.env[node] = [*outs, *copies]
 
 
-def _written_argument(given: dict[str, Any], arg: Arg, bases: list[Any]) -> Any:
-    """The view of a base's copy that stands for a written argument; takes its keys out."""
-    if not arg.is_list:
-        return _view(given, f"_{arg.name}", bases)
-    length = given.pop(f"_{arg.name}_length")
-    if length is None:
-        return None
-    return [_view(given, f"_{arg.name}_{i}", bases) for i in range(length)]
+class _Views:
+    """The views of copied bases that an operator writes into; takes their keys out of `given`."""
 
+    def __init__(
+        self,
+        importer: GraphImporter,
+        node: torch.fx.Node,
+        given: dict[str, Any],
+        bases: list[SSAValue],
+        offsets: list[Any],
+    ) -> None:
+        self.importer = importer
+        self.node = node
+        self.given = given
+        self.bases = bases
+        self.offsets = offsets
 
-def _view(given: dict[str, Any], prefix: str, bases: list[Any]) -> Any:
-    index = given.pop(f"{prefix}_base_index")
-    if index is None:
-        return None
-    base = bases[index]
-    given.pop(f"{prefix}_alias", None)
-    for parts in (("_size", "_stride", "_storage_offset"), ("_slice_dim", "_slice_start")):
-        if any(f"{prefix}{part}" in given for part in parts):
-            raise ImportRefused("an operator that writes into a part of a tensor")
-    return base
+    def argument(self, arg: Arg) -> Any:
+        """What stands for a written argument."""
+        if not arg.is_list:
+            return self._view(f"_{arg.name}")
+        length = self.given.pop(f"_{arg.name}_length")
+        if length is None:
+            return None
+        return [self._view(f"_{arg.name}_{i}") for i in range(length)]
+
+    def _view(self, prefix: str) -> SSAValue | None:
+        parts = {key: value for key, value in self.given.items() if key.startswith(f"{prefix}_")}
+        for key in parts:
+            del self.given[key]
+        part = {key.removeprefix(f"{prefix}_"): self._known(v) for key, v in parts.items()}
+        index = part["base_index"]
+        if index is None:
+            return None
+        base = self.bases[index]
+        type_ = base.type
+        assert isinstance(type_, TensorType)
+        if "stride" in part:
+            sizes, strides = list(part["size"]), list(part["stride"])
+            offset = Expr.of(part["storage_offset"]) - self.importer.symbols.size(
+                self.offsets[index]
+            )
+            args = {"self": base, "size": sizes, "stride": strides, "storage_offset": offset}
+            made = TensorType.make(type_.dtype, sizes, strides, type_.device)
+            return self._emit("as_strided.default", args, made)
+        if "slice_dim" in part:
+            dim, start, end = part["slice_dim"], part["slice_start"], part["slice_end"]
+            args = {"self": base, "dim": dim, "start": start, "end": end}
+            sizes = list(type_.sizes)
+            sizes[dim] = Expr.of(end) - Expr.of(start)
+            made = TensorType.make(type_.dtype, sizes, type_.strides, type_.device)
+            return self._emit("slice.Tensor", args, made)
+        return base
+
+    def _known(self, value: Any) -> Any:
+        """A number or list of them; sizes as expressions."""
+        if isinstance(value, list | tuple):
+            return [self.importer.binder.value(one) for one in value]
+        return self.importer.binder.value(value)
+
+    def _emit(self, overload: str, args: dict[str, Any], type_: TensorType) -> SSAValue:
+        op = AtenOp.make(overload, args, [type_])
+        self.importer.add(op, self.node)
+        return op.results[0]
 
 
 def _clone(importer: GraphImporter, node: torch.fx.Node, value: Any) -> SSAValue:
@@ -150,7 +196,8 @@ def _clone(importer: GraphImporter, node: torch.fx.Node, value: Any) -> SSAValue
 def save_random(importer: GraphImporter, node: torch.fx.Node) -> None:
     """`run_and_save_rng_state(op, ..)`: the state is a fresh seed, the op draws from it."""
     target, *args = node.args
-    seed = SeedOp.of(_device_of(node, target, args))
+    device = _device_of(node, target, args)
+    seed = SeedOp.of(device, state_words(importer, device))
     importer.add(seed, node)
     seed.result.name_hint = "seed"
     importer.env[node] = [seed.result, _drawn(importer, node, target, args, seed.result)]
@@ -160,6 +207,13 @@ def run_random(importer: GraphImporter, node: torch.fx.Node) -> None:
     """`run_with_rng_state(state, op, ..)`: the op draws from the seed that was saved."""
     state, target, *args = node.args
     importer.env[node] = _drawn(importer, node, target, args, importer.binder.value(state))
+
+
+def state_words(importer: GraphImporter, device: str) -> int:
+    """Elements of a saved random state: one for a seed of ours, else the bytes of eager's."""
+    if importer.eager_random and device == "cpu":
+        return torch.get_rng_state().numel() // 8
+    return 1
 
 
 def saved_state_device(node: torch.fx.Node) -> str | None:
