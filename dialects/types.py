@@ -277,6 +277,22 @@ class AbsentType(InternedData, Data[None], TypeAttribute):
 
 
 @irdl_attr_definition
+class ObjectType(InternedData, Data[str], TypeAttribute):
+    """A Python object that a call is given, such as a user's kernel; `data` says what it is."""
+
+    name = "aten.object"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> str:
+        with parser.in_angle_brackets():
+            return parser.parse_str_literal()
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string_literal(self.data)
+
+
+@irdl_attr_definition
 class BufType(InternedData, Data[tuple[str, Expr]], TypeAttribute):
     """Flat memory: `data` is (dtype, number of elements)."""
 

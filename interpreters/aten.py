@@ -160,7 +160,7 @@ class AtenInterpreter:
             else:
                 positional.append(plain)
         with torch.random.fork_rng(devices=[], enabled=seed is not None):
-            if seed is not None:
+            if isinstance(seed, torch.Tensor):
                 take_seed(seed)
             out = overload(*positional, **keywords)
         values = list(out) if isinstance(out, tuple | list) else [out]

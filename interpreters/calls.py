@@ -31,10 +31,40 @@ def _assert(value: int, message: str) -> None:
         raise RuntimeError(message)
 
 
+def new_seed(words: int = 1) -> torch.Tensor:
+    """A seed, or the state of the default generator as i64[n].
+
+    A seed is drawn as the runtime draws it, so that the same generator gives the same numbers.
+    """
+    if words == 1:
+        return torch.empty(1, dtype=torch.int64).random_()
+    return torch.get_rng_state().view(torch.int64)
+
+
+def take_seed(seed: torch.Tensor) -> None:
+    """What is drawn next comes from a seed or a saved state."""
+    if seed.numel() == 1:
+        torch.manual_seed(int(seed.item()))
+    else:
+        torch.set_rng_state(seed.view(torch.uint8))
+
+
+def _state(device: Any = "cpu") -> torch.Tensor:
+    return new_seed(0)
+
+
+def _seeded(name: str, seed: torch.Tensor, args: Sequence[Any], **keywords: Any) -> Any:
+    with torch.random.fork_rng(devices=[]):
+        take_seed(seed)
+        return _torch_op(name)(*args, **keywords)
+
+
 OWN: dict[str, Any] = {
     "minductor.assert": _assert,
     "minductor.constant": _constant,
     "minductor.number": float,
+    "minductor.seeded": _seeded,
+    "minductor.state": _state,
 }
 """Callees that are no ops of torch."""
 

@@ -79,6 +79,7 @@ def _stacked(rows: Sequence[Sequence[Any]]) -> list[Any]:
 
 
 CALLS: dict[str, Callable[..., list[Any]]] = {
+    "minductor.apply": invoke,
     "minductor.cond": cond,
     "minductor.invoke": invoke,
     "minductor.map_impl": map_impl,

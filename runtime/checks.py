@@ -112,9 +112,7 @@ def _restride(layout: Layout, tensor: Any, values: dict[str, int]) -> Tensor:
     ):
         _refuse(layout, tensor, values)
     # along a stride of 0 all elements are one by the promise
-    once = tuple(
-        min(n, 1) if stride == 0 else n for n, stride in zip(sizes, strides, strict=True)
-    )
+    once = tuple(min(n, 1) if stride == 0 else n for n, stride in zip(sizes, strides, strict=True))
     out = torch.empty_strided(once, strides, dtype=layout.dtype, device=tensor.device)
     for dim, n in enumerate(once):
         tensor = tensor.narrow(dim, 0, n)

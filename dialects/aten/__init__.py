@@ -36,7 +36,7 @@ from minductor.dialects.pyattrs import (
     EnumAttr,
     NoneAttr,
 )
-from minductor.dialects.types import AbsentType, FloatType, IntType, TensorType
+from minductor.dialects.types import AbsentType, FloatType, IntType, ObjectType, TensorType
 
 ATEN = Dialect(
     "aten",
@@ -46,6 +46,7 @@ ATEN = Dialect(
         IntType,
         FloatType,
         AbsentType,
+        ObjectType,
         SymbolsAttr,
         NoneAttr,
         DTypeAttr,

@@ -12,6 +12,7 @@
 | minductor.scan | f, carried, xs, more | f(carried, slice of xs, more) -> carried, ys; ys stacked |
 | minductor.map_impl | f, xs, more | f(slice of xs, more), stacked |
 | minductor.invoke | f, operands | f(operands) |
+| minductor.apply | object, operands | object(operands), a Python callable from outside |
 
 `pred` is a 0-d bool tensor, or a list of index expressions that are all >= 0 where it holds. The
 functions are private, take tensors in the layout of their types (a caller that has another copies),
@@ -39,6 +40,7 @@ CONTROL: dict[str, int] = {
     "minductor.scan": 1,
     "minductor.map_impl": 1,
     "minductor.invoke": 1,
+    "minductor.apply": 0,
 }
 """Callee -> how many functions it is given."""
 

@@ -269,8 +269,11 @@ class SeedText(Operation):
 
     def verify_(self) -> None:
         type_ = self.results[0].type
-        good = isinstance(type_, TensorType) and (type_.dtype, type_.rank) == ("i64", 1)
-        if not good or type_.numel.as_int is None:
+        if (
+            not isinstance(type_, TensorType)
+            or (type_.dtype, type_.rank) != ("i64", 1)
+            or type_.numel.as_int is None
+        ):
             raise VerifyException(f"a seed is `!aten.t<i64[1]>`, a state i64[n], not `{type_}`")
 
 
@@ -278,7 +281,8 @@ class SeedText(Operation):
 class SeedOp(SeedText, IRDLOperation):
     """`aten.seed : !aten.t<i64[1]>`: a seed from the device's default generator.
 
-    With more than one element it is the generator's state before the op that draws next. It goes to the `rng_seed` of random ops whose numbers are drawn again in another graph.
+    With more than one element it is the generator's state before the op that draws next. It goes
+    to the `rng_seed` of random ops whose numbers are drawn again in another graph.
     """
 
     name = "aten.seed"

@@ -43,7 +43,7 @@ from minductor.dialects.attrs import Origin, SymbolsAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.loop.ops import CommitOp
-from minductor.dialects.types import FloatType, IntType, TensorType
+from minductor.dialects.types import FloatType, IntType, ObjectType, TensorType
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.devices import lies_elsewhere, main_device, runs_elsewhere
 from minductor.lowering.aten_to_loop.extern import control_call, extern_call
@@ -120,6 +120,8 @@ class _Converter:
             self.fn.bind_int(old.type.data, new)
         elif isinstance(old.type, FloatType):
             self.fn.env[old] = self.fn.number_tensor(new)
+        elif isinstance(old.type, ObjectType):
+            self.fn.objects[old] = new
 
     def _op(self, op: Operation) -> None:
         self.fn.location = op.location

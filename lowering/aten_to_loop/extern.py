@@ -50,9 +50,7 @@ def extern_call(fn: FunctionLowering, op: AtenOp, args: Mapping[str, object]) ->
     ties = [packer.operands[k].type for k in written]
     types = [r.type for r in op.results]
     call = fn.emit(
-        ExternOp.of(
-            callee, packer.operands, positional, keywords, [*types, *ties], props
-        )
+        ExternOp.of(callee, packer.operands, positional, keywords, [*types, *ties], props)
     )
     for old, new in zip(written, call.results[len(types) :], strict=True):
         _rewritten(fn, packer.refs[old], new)
@@ -68,7 +66,7 @@ def _drawn_next(seed: object) -> bool:
 def control_call(fn: FunctionLowering, op: ControlOp) -> list[Result]:
     """Control flow stays a call; its operands become pointers."""
     packer = _Packer(fn)
-    places = [packer.attr(fn.env[v]) for v in op.operands]
+    places = [packer.attr(fn.objects.get(v) or fn.env[v]) for v in op.operands]
     args = [_renumbered(a, places) for a in op.args_]
     props: dict[str, Attribute] = {"origins": origins_attr(fn.origins), "ordered": UnitAttr()}
     types = [r.type for r in op.results]
@@ -133,6 +131,9 @@ class _Packer:
         """The attribute of an argument."""
         if isinstance(value, Ref):
             return self.operand(value)
+        if isinstance(value, SSAValue):  # a Python object
+            self.operands.append(value)
+            return ArgAttr(len(self.operands) - 1)
         if isinstance(value, list | tuple):
             items = cast("list[object]", value)
             if any(isinstance(v, Ref) for v in items):

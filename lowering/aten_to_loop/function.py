@@ -54,6 +54,7 @@ class FunctionLowering:
         self.block = block
         self.ranges = ranges
         self.env: dict[SSAValue, Ref | Expr | Number] = {}
+        self.objects: dict[SSAValue, SSAValue] = {}
         self.origins: tuple[Origin, ...] = ()
         self.location: LocationAttr = UnknownLoc()
         self._seeds: dict[str, SSAValue] = {}

@@ -30,7 +30,7 @@ from minductor.dialects.aten import AtenOp, ControlOp, is_view
 from minductor.dialects.attrs import IndexAttr
 from minductor.dialects.expr import ONE, ZERO, Expr
 from minductor.dialects.pyattrs import ArgAttr, from_python
-from minductor.dialects.types import IntType, TensorType
+from minductor.dialects.types import IntType, ObjectType, TensorType
 from minductor.lowering.decompositions import decompositions
 from minductor.lowering.fx_to_aten.errors import ImportRefused
 
@@ -175,6 +175,67 @@ class _Packer:
         return IndexAttr(tuple(forms))
 
 
+def apply_object(importer: GraphImporter, node: torch.fx.Node, refusal: ImportRefused) -> None:
+    """The node as a call of a Python object, which runs it as eager does.
+
+    The object is an argument of the function: what it holds (a user's kernel, a sub-graph) stands
+    nowhere in the text, so it may differ from process to process.
+    """
+    leaves, spec = pytree.tree_flatten((node.args, node.kwargs))
+    values = {i: importer.env.get(one) for i, one in _nodes(leaves)}
+    fixed = {i: one for i, one in values.items() if isinstance(one, torch.fx.GraphModule)}
+    free = [i for i in values if i not in fixed]
+    target: Any = node.target
+    value = node.meta.get("val")
+    results, result_spec = pytree.tree_flatten(value)
+    kept = [i for i, one in enumerate(results) if one is not None]
+    known = [None if i in free else fixed.get(i, one) for i, one in enumerate(leaves)]
+
+    def run(operands: list[Any]) -> list[Any]:
+        filled = dict(zip(free, operands, strict=True))
+        operands.clear()
+        args, keywords = pytree.tree_unflatten(
+            [filled.get(i, one) for i, one in enumerate(known)], spec
+        )
+        flat = pytree.tree_leaves(target(*args, **keywords), is_leaf=lambda one: one is None)
+        return [flat[i] for i in kept]
+
+    name = getattr(target, "__name__", str(target))
+    given = importer.constant_arg(f"{node.name}_object", ObjectType(name), run)
+    packer = _Packer(importer, node)
+    packer.operands.append(given)
+    args = [ArgAttr(0), packer.attr([leaves[i] for i in free])]
+    types = [importer.types.of(results[i]) for i in kept]
+    op = importer.add(ControlOp.of("minductor.apply", packer.operands, args, {}, types), node)
+    made: list[Any] = [None] * len(results)
+    for i, result in zip(kept, op.results, strict=True):
+        result.name_hint = f"{node.name}_{i}"
+        made[i] = _plain(result)
+    importer.env[node] = pytree.tree_unflatten(made, result_spec)
+
+
+def _nodes(leaves: Sequence[Any]) -> list[tuple[int, torch.fx.Node]]:
+    return [(i, one) for i, one in enumerate(leaves) if isinstance(one, torch.fx.Node)]
+
+
+OPAQUE = frozenset(
+    {
+        "associative_scan",
+        "call_torchbind",
+        "cond",
+        "flex_attention",
+        "flex_attention_backward",
+        "inline_asm_elementwise",
+        "map_impl",
+        "out_dtype",
+        "scan",
+        "triton_kernel_wrapper_functional",
+        "while_loop",
+    }
+)
+"""Functional higher-order ops that torch may run as they stand."""
+
+
 def function_of(importer: GraphImporter, gm: torch.fx.GraphModule, wanted: str) -> str:
     """The name of the private function of a sub-graph, which is imported when first met."""
     from minductor.lowering.fx_to_aten.graph import GraphImporter
@@ -189,9 +250,13 @@ def function_of(importer: GraphImporter, gm: torch.fx.GraphModule, wanted: str) 
         name, count = f"{base}_{count}", count + 1
     functions.of[gm] = name
     inner = GraphImporter(gm, name, importer)
-    func = inner.function("private")
-    if inner.constants:
-        raise ImportRefused("a large constant inside a sub-graph")
+    try:
+        func = inner.function("private")
+        if inner.constants:
+            raise ImportRefused("a large constant inside a sub-graph")
+    except ImportRefused:
+        del functions.of[gm]
+        raise
     _own_results(func.body.block)
     func.update_function_type()
     functions.made.append(func)

@@ -101,13 +101,13 @@ class Functions:
 class Imported:
     """A graph as a module.
 
-    constants: tensors that the caller appends to the arguments of each call. outputs: for each
-    output of the graph, the number of the function's result, or None where the graph gives None.
+    constants: tensors and objects that the caller appends to the arguments of each call. outputs:
+    for each output of the graph, the number of the function's result, or None where it gives None.
     """
 
     module: ModuleOp
     args: list[ArgInfo]
-    constants: list[torch.Tensor] = field(default_factory=list[torch.Tensor])
+    constants: list[Any] = field(default_factory=list[Any])
     outputs: list[int | None] = field(default_factory=list["int | None"])
 
 
@@ -142,7 +142,7 @@ class GraphImporter:
         self.block = Block()
         self.env: dict[torch.fx.Node, Any] = {}
         self.args: list[ArgInfo] = []
-        self.constants: list[torch.Tensor] = []
+        self.constants: list[Any] = []
         self.outputs: list[int | None] = []
         self.binder = Binder(self.env, self.symbols, self.scalar)
         self._scalars: dict[tuple[str, Any], SSAValue] = {}
@@ -206,6 +206,12 @@ class GraphImporter:
         self.args.append(info)
         return arg
 
+    def constant_arg(self, name: str, type_: Attribute, value: Any) -> SSAValue:
+        """An argument that the caller appends: a large tensor, an object."""
+        info = ArgInfo(name, type_, constant=len(self.constants))
+        self.constants.append(value)
+        return self._new_arg(type_, info)
+
     # -- nodes ------------------------------------------------------------------------------------
     def _placeholder(self, node: torch.fx.Node) -> None:
         value = node.meta.get("val")
@@ -258,9 +264,7 @@ class GraphImporter:
             op.results[0].name_hint = _hint(node.name)
             self.env[node] = op.results[0]
             return
-        info = ArgInfo(node.name, type_, constant=len(self.constants))
-        self.constants.append(value)
-        self.env[node] = self._new_arg(type_, info)
+        self.env[node] = self.constant_arg(node.name, type_, value)
 
     def _call(self, node: torch.fx.Node) -> None:
         target = node.target
@@ -281,7 +285,7 @@ class GraphImporter:
         elif isinstance(value, bool | torch.SymBool):
             self.env[node] = value
         elif isinstance(target, HigherOrderOperator):
-            import_higher_order(self, node, target.name())
+            import_higher_order(self, node, target)
         else:
             raise ImportRefused(f"the function `{getattr(target, '__name__', target)}`")
 
@@ -300,6 +304,9 @@ class GraphImporter:
         source, index = node.args
         assert isinstance(source, torch.fx.Node)
         items = self.env[source]
+        if isinstance(items, dict):
+            self.env[node] = items[index]
+            return
         if not isinstance(items, list):
             raise ImportRefused("getitem of a value that is not a tuple")
         assert isinstance(index, int)

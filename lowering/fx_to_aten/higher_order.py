@@ -22,11 +22,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._ops import OpOverload
+from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses.fake_tensor import FakeTensorMode
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
+from minductor.dialects import expr as ex
 from minductor.dialects.aten.ops import AtenOp
 from minductor.dialects.aten.schema import Arg, Schema
 from minductor.dialects.aten.special import SeedOp
@@ -34,7 +35,7 @@ from minductor.dialects.aten.table import SEED
 from minductor.dialects.expr import Expr
 from minductor.dialects.types import IntType, TensorType
 from minductor.lowering.fx_to_aten.arguments import schema_of
-from minductor.lowering.fx_to_aten.control import CONTROL_HANDLERS
+from minductor.lowering.fx_to_aten.control import CONTROL_HANDLERS, OPAQUE, apply_object
 from minductor.lowering.fx_to_aten.errors import ImportRefused
 from minductor.lowering.fx_to_aten.meta import device_text
 
@@ -42,16 +43,24 @@ if TYPE_CHECKING:
     from minductor.lowering.fx_to_aten.graph import GraphImporter
 
 
-def import_higher_order(importer: GraphImporter, node: torch.fx.Node, name: str) -> None:
-    """Import the node, or refuse it with a reason."""
-    control = CONTROL_HANDLERS.get(name)
-    if control is not None:
-        control(importer, node, name)
-        return
+def import_higher_order(
+    importer: GraphImporter, node: torch.fx.Node, target: HigherOrderOperator
+) -> None:
+    """Import the node; what has no form of its own, or a part of no form, torch runs as it is."""
+    name = target.name()
     handler = HANDLERS.get(name)
-    if handler is None:
-        raise ImportRefused(f"the higher-order op `{name}` has no aten form")
-    handler(importer, node)
+    if handler is not None:
+        handler(importer, node)
+        return
+    try:
+        control = CONTROL_HANDLERS.get(name)
+        if control is None:
+            raise ImportRefused(f"the higher-order op `{name}` has no aten form")
+        control(importer, node, name)
+    except ImportRefused as refusal:
+        if name not in OPAQUE:
+            raise
+        apply_object(importer, node, refusal)
 
 
 def with_effects(importer: GraphImporter, node: torch.fx.Node) -> None:
@@ -165,10 +174,15 @@ class _Views:
             made = TensorType.make(type_.dtype, sizes, strides, type_.device)
             return self._emit("as_strided.default", args, made)
         if "slice_dim" in part:
-            dim, start, end = part["slice_dim"], part["slice_start"], part["slice_end"]
+            dim = part["slice_dim"]
+            # torch counts from the start of the storage, also where the base begins later
+            before = ex.floordiv(
+                self.importer.symbols.size(self.offsets[index]), type_.strides[dim]
+            )
+            start, end = (Expr.of(part[f"slice_{word}"]) - before for word in ("start", "end"))
             args = {"self": base, "dim": dim, "start": start, "end": end}
             sizes = list(type_.sizes)
-            sizes[dim] = Expr.of(end) - Expr.of(start)
+            sizes[dim] = end - start
             made = TensorType.make(type_.dtype, sizes, type_.strides, type_.device)
             return self._emit("slice.Tensor", args, made)
         return base
