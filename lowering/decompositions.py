@@ -25,6 +25,8 @@ KEPT_WHOLE = (
     "_upsample_nearest_exact3d",
     "baddbmm",
     "embedding_dense_backward",  # would become index_put(accumulate)
+    "max_unpool2d",  # would lose channels_last
+    "max_unpool3d",
     "reflection_pad1d",
     "reflection_pad1d_backward",
     "reflection_pad2d",
@@ -43,6 +45,7 @@ KEPT_WHOLE = (
 """Ops that stay as they are, all overloads."""
 
 TAKEN_APART = (
+    "_batch_norm_with_update_functional",
     "_log_softmax",
     "_native_batch_norm_legit",
     "_native_batch_norm_legit_functional",
@@ -64,6 +67,17 @@ RANDOM = ("native_dropout",)
 """Decomposed ops that would draw other values than eager's kernels under the same seed."""
 
 
+def index_fill(x: torch.Tensor, dim: int, index: torch.Tensor, value: Any) -> torch.Tensor:
+    """`x` with `value` at places of a dimension; torch's own decomposition may leave a write into
+    its result in the graph, which AOTAutograd refuses."""
+    if not isinstance(value, torch.Tensor):
+        value = torch.scalar_tensor(value, dtype=x.dtype, device=x.device)
+    whole = x.reshape(1) if x.dim() == 0 else x
+    places: list[torch.Tensor | None] = [None] * (dim % whole.dim())
+    filled = torch.ops.aten.index_put(whole, [*places, index.reshape(-1)], value.to(x.dtype))
+    return filled.reshape(x.shape) if x.dim() == 0 else filled
+
+
 def _packets(names: tuple[str, ...]) -> list[Any]:
     return [getattr(torch.ops.aten, name) for name in names if hasattr(torch.ops.aten, name)]
 
@@ -81,4 +95,6 @@ def decompositions(eager_random: bool = False) -> Table:
     names = tuple(n for n in TAKEN_APART if not (eager_random and n in RANDOM))
     more: Any = get_decompositions(_packets(names))
     table.update(more)
+    packet: Any = torch.ops.aten.index_fill
+    table.update({packet.int_Scalar: index_fill, packet.int_Tensor: index_fill})
     return table

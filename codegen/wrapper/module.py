@@ -327,7 +327,7 @@ class Wrapper:
         type_ = result.type
         self._bind_sizes(result)
         own = callee.startswith(_OWN) and callee not in CONTROL
-        if not isinstance(type_, TensorType) or own:
+        if not isinstance(type_, TensorType) or own or not _is_read(result):
             return
         self._shape((*type_.sizes, *type_.strides))
         name = self._names[result]
@@ -364,6 +364,11 @@ class Wrapper:
             f"{k}={self._argument(op, a)}" for k, a in op.kwargs.data.items() if k not in fixed
         ]
         self._say(f"{function}({', '.join(texts)})")
+
+
+def _is_read(value: SSAValue) -> bool:
+    """Something but the end of its life uses it: eager kernels may leave other results empty."""
+    return any(not isinstance(use.operation, FreeOp) for use in value.uses)
 
 
 def _outs(op: ExternOp) -> Sequence[SSAValue]:

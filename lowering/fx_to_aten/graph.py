@@ -31,6 +31,7 @@ from minductor.lowering.fx_to_aten.arguments import Binder, schema_of
 from minductor.lowering.fx_to_aten.errors import ImportRefused
 from minductor.lowering.fx_to_aten.higher_order import (
     import_higher_order,
+    is_token,
     saved_state_device,
     state_words,
 )
@@ -215,9 +216,9 @@ class GraphImporter:
     # -- nodes ------------------------------------------------------------------------------------
     def _placeholder(self, node: torch.fx.Node) -> None:
         value = node.meta.get("val")
-        if isinstance(value, bool | str):
-            # a constant of the signature: its uses hold the value
-            self.env[node] = value
+        if isinstance(value, bool | str) or is_token(node):
+            # a constant of the signature, whose uses hold the value; of a token nobody needs it
+            self.env[node] = value if isinstance(value, bool | str) else None
             self._new_arg(AbsentType(None), ArgInfo(node.name, AbsentType(None)))
             return
         seeded = saved_state_device(node)

@@ -284,3 +284,13 @@ HANDLERS = {
     "run_with_rng_state": run_random,
 }
 """Higher-order op -> how it is imported."""
+
+
+def is_token(node: torch.fx.Node) -> bool:
+    """An input that does nothing but order effects; AOTAutograd may pass None for it."""
+    return bool(node.users) and all(_orders(user, node) for user in node.users)
+
+
+def _orders(user: torch.fx.Node, token: torch.fx.Node) -> bool:
+    name = getattr(user.target, "name", None)
+    return callable(name) and name() == "with_effects" and user.args[0] is token

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 from collections.abc import Sequence
@@ -25,8 +26,14 @@ def run(settings: Settings) -> list[Result]:
             where = f"{result.entry} {result.dtype} {result.mode} sample {result.unit}"
             print(f"{result.cls}: {where}: {result.reason}", flush=True)
 
-    print(f"{len(todo)} items", flush=True)
-    Pool(settings, take).run(todo)
+    finished = itertools.count(1)
+
+    def done() -> None:
+        number = next(finished)
+        if number % 100 == 0 and not settings.quiet:
+            print(f"{number} of {len(todo)} items", flush=True)
+
+    Pool(settings, take, done).run(todo)
     places = {(i.entry, i.dtype, i.mode): k for k, i in enumerate(todo)}
     found.sort(key=lambda r: places[(r.entry, r.dtype, r.mode)])
     if settings.json is not None:

@@ -22,6 +22,7 @@ LIFETIME = 200
 WORKER = ("-m", "minductor.tools.conformance.worker")
 
 Report = Callable[[Result], None]
+Done = Callable[[], None]
 
 
 class Lost(Exception):
@@ -93,10 +94,12 @@ class Process:
 
 @dataclass
 class Pool:
-    """Runs items on `settings.jobs` workers; `report` is called with each result, one at a time."""
+    """Runs items on `settings.jobs` workers; `report` is called with each result and `done` after
+    each item, one at a time."""
 
     settings: Settings
     report: Report
+    done: Done = lambda: None
     worker: Sequence[str] = WORKER
     lock: Any = field(default_factory=threading.Lock)
 
@@ -134,6 +137,9 @@ class Pool:
                 except Lost as lost:
                     process = None
                     item = self._after(watch, lost)
+                if item is None:
+                    with self.lock:
+                        self.done()
             if process is not None and process.served >= LIFETIME:
                 process.end()
                 process = None

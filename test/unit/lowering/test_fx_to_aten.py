@@ -36,7 +36,9 @@ def check(gm: torch.fx.GraphModule, name: str = "inference") -> Imported:
         got = run_function(module, [*mine, *imported.constants], check=True)
         for value, number in zip(want, imported.outputs, strict=True):
             if isinstance(value, torch.Tensor):
-                assert number is not None
+                if number is None:
+                    assert not value.numel()  # a token: it orders effects, nobody reads it
+                    continue
                 torch.testing.assert_close(got[number], value, rtol=0, atol=0, equal_nan=True)
                 assert got[number].stride() == value.stride()
             else:
