@@ -7,11 +7,13 @@ kernels do. The backwards of these are in the core table already.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import torch
+from torch._C import DispatchKey
 from torch._decomp import core_aten_decompositions, get_decompositions
 from torch._ops import OpOverload
 
@@ -35,12 +37,17 @@ KEPT_WHOLE = (
     "replication_pad1d",
     "replication_pad2d",
     "select_scatter",  # would become arange, eq, where
+    "softshrink",  # would give -0.0 where eager gives 0.0
     "take",
     "tril",
     "triu",
+    "upsample_bicubic2d",
+    "upsample_bilinear2d",
+    "upsample_linear1d",
     "upsample_nearest1d",
     "upsample_nearest2d",
     "upsample_nearest3d",
+    "upsample_trilinear3d",
 )
 """Ops that stay as they are, all overloads."""
 
@@ -59,9 +66,18 @@ TAKEN_APART = (
     "native_dropout",
     "native_group_norm",
     "native_layer_norm",
-    "upsample_bilinear2d",
 )
 """Ops that are decomposed beside those of the core table."""
+
+BEFORE_AUTOGRAD = (
+    *(f"upsample_nearest{n}d" for n in (1, 2, 3)),
+    *(f"_upsample_nearest_exact{n}d" for n in (1, 2, 3)),
+    *("upsample_linear1d", "upsample_bilinear2d", "upsample_bicubic2d", "upsample_trilinear3d"),
+    *("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa"),
+    "softshrink",
+)
+"""Ops whose Python decomposition runs before autograd, where no table reaches: their backward would
+be that of reads through computed index tensors."""
 
 RANDOM = ("native_dropout",)
 """Decomposed ops that would draw other values than eager's kernels under the same seed."""
@@ -80,6 +96,28 @@ def index_fill(x: torch.Tensor, dim: int, index: torch.Tensor, value: Any) -> to
 
 def _packets(names: tuple[str, ...]) -> list[Any]:
     return [getattr(torch.ops.aten, name) for name in names if hasattr(torch.ops.aten, name)]
+
+
+@contextmanager
+def whole_before_autograd() -> Generator[None]:
+    """Inside, the ops of `BEFORE_AUTOGRAD` reach autograd as they are, with their own backward.
+
+    To be entered where torch traces for us, which it does under its own lock.
+    """
+    kept: list[tuple[Any, dict[Any, Any]]] = []
+    for packet in _packets(BEFORE_AUTOGRAD):
+        for name in packet.overloads():
+            op: Any = getattr(packet, name)
+            kept.append((op, dict(op.py_kernels)))
+            for key in (DispatchKey.Autograd, DispatchKey.CompositeImplicitAutograd):
+                op.py_kernels.pop(key, None)
+            op._dispatch_cache.clear()
+    try:
+        yield
+    finally:
+        for op, kernels in kept:
+            op.py_kernels.update(kernels)
+            op._dispatch_cache.clear()
 
 
 @cache

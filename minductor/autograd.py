@@ -19,7 +19,7 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch.fx import GraphModule
 
 from minductor.joint_cse import merge_common
-from minductor.lowering.decompositions import decompositions
+from minductor.lowering.decompositions import decompositions, whole_before_autograd
 
 GraphCompiler = Callable[[GraphModule, Sequence[Any], str], Callable[[list[Any]], Any]]
 """(graph, fake inputs, kind) -> boxed callable; kind is forward, backward or inference."""
@@ -70,7 +70,7 @@ def trace_and_compile(
         product = disable(of_kind("backward"))(gm, example_inputs)
         return disable(product, reason="the compiled backward is not traced")
 
-    with _backward_now():
+    with _backward_now(), whole_before_autograd():
         return aot_module_simplified(
             gm,
             inputs,

@@ -12,6 +12,9 @@ from minductor.dialects.expr_simplify import Ranges
 
 VarText = Callable[[Atom], "str | None"]
 
+_TYPES = (8, 16, 32, 64)
+"""`i8` and its kin name types."""
+
 
 @dataclass
 class Level:
@@ -105,6 +108,7 @@ class IndexPrinter:
                 continue
             known = self.levels[level].hoisted.get(total)
             if known is None:
+                self._counter += self._counter in _TYPES
                 known = f"i{self._counter}"
                 self._counter += 1
                 terms = self._terms(by_level[level], None)

@@ -73,6 +73,18 @@ def lerp(call: Call) -> list[Result]:
     return pointwise(call, body, [call.ref("self"), call.ref("end"), call.operand("weight")])
 
 
+@lower("softshrink.default")
+def softshrink(call: Call) -> list[Result]:
+    """self moved by lambd towards 0, which all that is nearer becomes; NaN stays."""
+    lambd = call.operand("lambd")
+
+    def body(b: NestBuilder, x: SSAValue, gap: SSAValue) -> SSAValue:
+        far = b.op("select", b.op("lt", b.like(0, x), x), b.op("sub", x, gap), b.op("add", x, gap))
+        return b.op("select", b.op("le", b.op("abs", x), gap), b.like(0, x), far)
+
+    return pointwise(call, body, [call.ref("self"), lambd])
+
+
 @lower("ldexp.Tensor")
 def ldexp(call: Call) -> list[Result]:
     """self * 2 ** other."""

@@ -46,6 +46,7 @@ FAMILIES = (
     "pool_backward",
     "pool_adaptive",
     "upsample",
+    "upsample_linear",
 )
 """Modules of this package that register lowerings, in the order of the support table."""
 

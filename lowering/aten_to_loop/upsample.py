@@ -20,9 +20,10 @@ from minductor.dialects import expr as ex
 from minductor.dialects.expr import Expr
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.nest_builder import NestBuilder
-from minductor.lowering.aten_to_loop.promote import require_scalar
+from minductor.lowering.aten_to_loop.promote import opmath, require_scalar
 from minductor.lowering.aten_to_loop.refs import Result
 from minductor.lowering.aten_to_loop.registry import Declined, lower
+from minductor.lowering.aten_to_loop.slice_scatter import guarded, within_all
 
 _SCALES = (("scales",), ("scales_h", "scales_w"), ("scales_d", "scales_h", "scales_w"))
 
@@ -52,13 +53,10 @@ def whole_factor(size: Expr, out: Expr, scale: float | None) -> Expr | None:
     return None
 
 
-def _position(
+def _nearest(
     b: NestBuilder, e: Expr, size: Expr, out: Expr, scale: float | None, exact: bool
-) -> Expr:
-    """The input position of output position `e`."""
-    factor = whole_factor(size, out, scale)
-    if factor is not None:
-        return ex.floordiv(e, factor)
+) -> SSAValue:
+    """The input position of output position `e`, by eager's rounding in f32."""
     if scale is not None:
         ratio = b.const(_single(1.0 / scale), "f32")
     else:
@@ -67,7 +65,17 @@ def _position(
     if exact:
         place = b.op("add", place, b.const(0.5, "f32"))
     nearest = b.cast(b.op("floor", b.op("mul", place, ratio)), "i64")
-    return b.data(b.op("minimum", nearest, b.index(size - 1)), size, wrap=False)
+    return b.op("minimum", nearest, b.index(size - 1))
+
+
+def _position(
+    b: NestBuilder, e: Expr, size: Expr, out: Expr, scale: float | None, exact: bool
+) -> Expr:
+    """The input position of output position `e`."""
+    factor = whole_factor(size, out, scale)
+    if factor is not None:
+        return ex.floordiv(e, factor)
+    return b.data(_nearest(b, e, size, out, scale, exact), size, wrap=False)
 
 
 @lower(
@@ -109,7 +117,7 @@ def upsample_nearest_backward(call: Call) -> list[Result]:
     ]
     require_scalar([grad.dtype])
     if any(f is None for f in factors):
-        raise Declined("the factor is not whole")
+        return _searched_back(call)
     whole = [f for f in factors if f is not None]
     b = call.nest(reduce=[f for f in whole if f is not ex.ONE])
     b.store(_summed(b, call, whole))
@@ -123,3 +131,38 @@ def _summed(b: NestBuilder, call: Call, factors: Sequence[Expr]) -> SSAValue:
     ]
     value = b.opmath(b.load(call.ref("grad_output"), [*b.dims[:2], *at]))
     return b.reduce("add", value)[0] if b.rdims else value
+
+
+def _searched_back(call: Call) -> list[Result]:
+    """Any factor: every output element that may be a copy is asked for its position."""
+    grad = call.ref("grad_output")
+    sizes, outs = call.type.sizes[2:], grad.sizes[2:]
+    scales = scale_factors(call, len(sizes))
+    counts = [_copies(*one) for one in zip(sizes, outs, scales, strict=True)]
+    b = call.nest(reduce=[ex.const(n) for n in counts])
+    dtype = opmath(grad.dtype)
+    conditions: list[SSAValue] = []
+    at: list[Expr] = []
+    places = zip(b.dims[2:], sizes, outs, scales, b.rdims, strict=True)
+    for i, size, out, scale, r in places:
+        o = ex.floordiv(i * out, size) - 1 + r
+        conditions += within_all(b, [(o, ex.ZERO, out)])
+        mine = _nearest(b, o, size, out, scale, "exact" in call.overload)
+        conditions.append(b.op("eq", mine, b.index(i)))
+        at.append(o)
+    value = guarded(
+        b,
+        conditions,
+        lambda: b.opmath(b.load(grad, [*b.dims[:2], *at])),
+        lambda: b.const(0, dtype),
+    )
+    b.store(b.reduce("add", value)[0])
+    return call.done(b)
+
+
+def _copies(size: Expr, out: Expr, scale: float | None) -> int:
+    """How many neighbouring outputs may be copies of one element, with those next to them."""
+    whole, many = size.as_int, out.as_int
+    if not whole or many is None or (scale is not None and int(whole * scale) != many):
+        raise Declined("the factor is not that of the sizes")
+    return -(-many // whole) + 3

@@ -30,6 +30,7 @@ OPS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "hardtanh": lambda x, y: F.hardtanh(x, 0.0, 1.0),
     "hardsigmoid": lambda x, y: F.hardsigmoid(x),
     "hardshrink": lambda x, y: F.hardshrink(x),
+    "softshrink": lambda x, y: F.softshrink(x),
     "threshold": lambda x, y: F.threshold(x, 0.0, 0.0),
     "maximum": torch.maximum,
     "minimum": torch.minimum,

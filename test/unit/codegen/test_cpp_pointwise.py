@@ -285,3 +285,19 @@ def test_integer_division(lib, name):
         x[200], y[200] = info.min, -1
         assert call(lib, f"div_{name}", [x, y, *outs], m) == 0
         assert outs[1][200] == info.min
+
+
+def test_hoisted_indices_do_not_take_the_names_of_types(tmp_path):
+    """More than 64 index expressions are named in one loop around a loop."""
+    rows = "\n".join(
+        f"%v{k} = load %x[((d0 * {k} + 1) floordiv 7) * 3 + d1] : f32 "
+        f"%n{k} = scalar.cast %v{k} : f32 to i8 store %n{k}, %o[{3 * k} + 300 * d0 + d1]"
+        for k in range(1, 71)
+    )
+    body = f"parallel d0 : 4 {{ parallel d1 : 3 {{ {rows} }} }}"
+    source = emit(kernel("many", "read x f32[200], update o i8[1300]", body))
+    lib = build(source, tmp_path)
+    x, out = np.arange(200, dtype=np.float32) % 100, np.zeros(1300, np.int8)
+    call(lib, "many", [x, out])
+    for d0, k, d1 in ((0, 1, 0), (3, 70, 2), (2, 33, 1)):
+        assert out[3 * k + 300 * d0 + d1] == int(x[(d0 * k + 1) // 7 * 3 + d1])

@@ -10,7 +10,7 @@ import torch._functorch.config as functorch_config
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 
-from minductor.lowering.decompositions import decompositions
+from minductor.lowering.decompositions import decompositions, whole_before_autograd
 
 
 def capture(
@@ -32,7 +32,7 @@ def capture(
         return compiler
 
     def backend(gm: torch.fx.GraphModule, example: Any) -> Any:
-        with functorch_config.patch(cse=False):
+        with functorch_config.patch(cse=False), whole_before_autograd():
             return aot_module_simplified(
                 gm,
                 example,

@@ -49,7 +49,7 @@ func.func @other(%x: !aten.t<f32[1, 1, 5]>) -> !aten.t<f32[1, 1, 8]> {
 
 // -----
 
-/// The gradient of another factor is left to eager's kernel.
+/// The gradient of another factor asks each output near an element for its place.
 
 func.func @gradient(%g: !aten.t<f32[1, 1, 8]>) -> !aten.t<f32[1, 1, 5]> {
   %b = aten.upsample_nearest1d_backward.default(%g, output_size = [8], input_size = [1, 1, 5]) : !aten.t<f32[1, 1, 5]>
@@ -57,6 +57,20 @@ func.func @gradient(%g: !aten.t<f32[1, 1, 8]>) -> !aten.t<f32[1, 1, 5]> {
 }
 
 // CHECK-LABEL: func.func @gradient
-// CHECK-NEXT:    %buf0 = loop.extern "aten.upsample_nearest1d_backward.default"(%g) args [#loop.arg<0>, #loop.index<[8]>, #loop.index<[1, 1, 5]>] {origins = #loop.origins<["upsample_nearest1d_backward"]>} : (!aten.t<f32[1, 1, 8]>) -> !aten.t<f32[1, 1, 5]>
-// CHECK-NEXT:    func.return %buf0 : !aten.t<f32[1, 1, 5]>
-// CHECK:       // remark: [aten-to-loop] note upsample_nearest1d_backward.default: extern: the factor is not whole
+// CHECK-NEXT:    %buf0 = loop.nest (d0: 5) reduce (d1: 5) -> (%o : !aten.t<f32[1, 1, 5]>) origins ["upsample_nearest1d_backward"] {
+// CHECK:           scalar.eq
+// CHECK:           loop.load %g[0, 0, d1 + ((8 * d0) floordiv 5) - 1] : f32
+// CHECK:           loop.reduce add
+
+// -----
+
+/// The negative twin: a factor of 3 does not make 8 of 5.
+
+func.func @refused(%g: !aten.t<f32[1, 1, 8]>) -> !aten.t<f32[1, 1, 5]> {
+  %b = aten.upsample_nearest1d_backward.default(%g, output_size = [8], input_size = [1, 1, 5], scales = 3.0) : !aten.t<f32[1, 1, 5]>
+  func.return %b : !aten.t<f32[1, 1, 5]>
+}
+
+// CHECK-LABEL: func.func @refused
+// CHECK:           loop.extern "aten.upsample_nearest1d_backward.default"
+// CHECK:       // remark: [aten-to-loop] note upsample_nearest1d_backward.default: extern: the factor is not that of the sizes
