@@ -12,7 +12,9 @@ factor of 2 gives (2 o - 1) / 4. What it reads is index arithmetic, and the weig
 
 The backward is a gather as well: an input element sums the gradients of the outputs near it, by
 the weight that they gave it. A factor that no ratio of the sizes equals goes the way of eager:
-positions in floating point, checked indices; its backward stays a call. Source: ATen/native/UpSample.h.
+positions in floating point, checked indices; its backward stays a call.
+
+Source: ATen/native/UpSample.h.
 """
 
 from __future__ import annotations
