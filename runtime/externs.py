@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch._ops import OpOverload
+from torch.utils._python_dispatch import _disable_current_modes
 
 from minductor.runtime.launch import bind_out
 
@@ -90,6 +91,20 @@ def bind(name: str, results: int = 1) -> Callable[..., Any]:
         return values[0] if results == 1 else tuple(values)
 
     return call if results else function
+
+
+def outside_modes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, run outside of dispatch modes.
+
+    Under a mode torch dispatches the ops inside a composite op before it has resolved lazy
+    conjugation, and the conjugation is lost (`linalg.pinv`). AOTAutograd has one in first calls.
+    """
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        with _disable_current_modes():
+            return function(*args, **keywords)
+
+    return call
 
 
 def _flat(value: Any) -> list[Any]:

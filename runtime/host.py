@@ -126,14 +126,19 @@ class Host:
         """
         return Variants(candidates, updates)
 
-    def extern(self, name: str, results: int = 1) -> Callable[..., Any]:
+    def extern(
+        self, name: str, results: int = 1, complex_numbers: bool = False
+    ) -> Callable[..., Any]:
         """An op of torch, called with positional arguments and keyword-only ones.
 
         Names of `minductor.` are ours (`runtime/own.py`, `interpreters/control.py`).
         """
         if name in control.CALLS:
             return control.bind(name, results)
-        return OWN[name] if name in OWN else externs.bind(name, results)
+        if name in OWN:
+            return OWN[name]
+        call = externs.bind(name, results)
+        return externs.outside_modes(call) if complex_numbers else call
 
     def extern_into(
         self,

@@ -10,7 +10,8 @@ from xdsl.ir import Attribute
 from minductor.codegen.wrapper.names import Names
 from minductor.codegen.wrapper.values import EmitError, layout_text
 from minductor.dialects.attrs import Origin
-from minductor.dialects.kernel.host import VariantsOp
+from minductor.dialects.dtypes import DTYPES
+from minductor.dialects.kernel.host import ExternOp, VariantsOp
 from minductor.dialects.kernel.ops import FuncOp
 from minductor.dialects.types import TensorType
 
@@ -76,9 +77,11 @@ class Bindings:
         func = self._kernels.get(symbol)
         return () if func is None else func.access.data
 
-    def extern(self, callee: str, results: int) -> str:
+    def extern(self, op: ExternOp) -> str:
         """An op called for its results."""
+        callee, results = op.callee.data, len(op.results)
         count = "" if results == 1 else f", results={results}"
+        count += ", complex_numbers=True" if _has_complex(op) else ""
         return self.define(_short(callee), f'host.extern("{callee}"{count})')
 
     def extern_into(
@@ -118,3 +121,9 @@ def _symbol(attr: Attribute) -> str:
 
 def _short(callee: str) -> str:
     return callee.replace("::", ".").removesuffix(".default").replace(".", "_")
+
+
+def _has_complex(op: ExternOp) -> bool:
+    """The call reads or writes complex tensors."""
+    types = [v.type for v in (*op.operands, *op.results)]
+    return any(isinstance(t, TensorType) and DTYPES[t.dtype].kind == "complex" for t in types)

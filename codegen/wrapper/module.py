@@ -315,7 +315,7 @@ class Wrapper:
         if op.out is not None:
             self._extern_out(op)
             return
-        function = self._heads.extern(op.callee.data, len(op.results))
+        function = self._heads.extern(op)
         call = f"{function}({', '.join(self._extern_arguments(op))})"
         names = [self._number(r) or self._names.define(r) for r in op.results]
         self._say(f"{', '.join(names)} = {call}" if names else call)
