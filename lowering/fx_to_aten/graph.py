@@ -28,6 +28,7 @@ from minductor.dialects.aten.verify import bound_symbols, op_binds, type_symbols
 from minductor.dialects.expr import Expr
 from minductor.dialects.types import AbsentType, IntType, TensorType
 from minductor.lowering.fx_to_aten.arguments import Binder, schema_of
+from minductor.lowering.fx_to_aten.corrections import corrected
 from minductor.lowering.fx_to_aten.errors import ImportRefused
 from minductor.lowering.fx_to_aten.higher_order import (
     import_higher_order,
@@ -36,6 +37,7 @@ from minductor.lowering.fx_to_aten.higher_order import (
     state_words,
 )
 from minductor.lowering.fx_to_aten.meta import TypeTable, location, origin
+from minductor.lowering.fx_to_aten.slices import define_slice
 from minductor.lowering.fx_to_aten.symbols import SymbolTable
 
 INLINE_ELEMENTS = 16
@@ -295,7 +297,7 @@ class GraphImporter:
         e = self.symbols.size(value)
         self.env[node] = e
         target = node.target
-        if not isinstance(target, OpOverload) or not node.meta.get("unbacked_bindings"):
+        if not isinstance(target, OpOverload) or not _brings_symbol(node, e):
             return
         op = self._operator(node, target)
         self.env[node] = e
@@ -343,6 +345,7 @@ class GraphImporter:
         self.env[node] = op.results[0]
 
     def _operator(self, node: torch.fx.Node, target: OpOverload) -> Operation:
+        define_slice(node, self.symbols, self.env)
         renamed = RENAMED.get(str(target))
         schema, custom = schema_of(str(target) if renamed is None else renamed, target)
         args = self.binder.bind(schema, node.args, node.kwargs)
@@ -359,7 +362,7 @@ class GraphImporter:
         values: Sequence[Any] = value if isinstance(value, list | tuple) else [value]
         if not schema.returns:
             values = []
-        types = [self.types.of(v) for v in values]
+        types = corrected(schema.packet, args, [self.types.of(v) for v in values])
         text = origin(node, schema.packet)
         op = AtenOp.make(schema.overload, args, types, text, schema.text if custom else None)
         self.add(op, node)
@@ -405,6 +408,12 @@ def small_content(value: torch.Tensor) -> list[Any] | None:
 
     with _disable_current_modes(), torch.no_grad():
         return value.detach().reshape(-1).tolist()
+
+
+def _brings_symbol(node: torch.fx.Node, e: Expr) -> bool:
+    """An int that an op computes; a number read from a tensor is not always marked as one."""
+    read = node.target is torch.ops.aten._local_scalar_dense.default and e.as_int is None
+    return read or bool(node.meta.get("unbacked_bindings"))
 
 
 def _env_value(value: SSAValue) -> Any:

@@ -42,6 +42,11 @@ class SymbolTable:
         constant = node.maybe_as_int()
         return self.convert(node.expr if constant is None else sympy.Integer(constant))
 
+    def define(self, symbol: sympy.Symbol, e: Expr) -> None:
+        """Makes a symbol that is not numbered yet stand for an expression."""
+        if symbol not in self._numbers:
+            self._memo[symbol] = e
+
     def convert(self, e: sympy.Basic) -> Expr:
         """The index expression of a sympy expression (memoised)."""
         found = self._memo.get(e)

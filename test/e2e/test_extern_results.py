@@ -70,3 +70,21 @@ def test_an_order_of_effects_in_a_backward() -> None:
     want, got = f(a), compiled(f)(b)
     same(got, want, tol=(1e-4, 1e-4))
     same(gradients(got, b), gradients(want, a), "gradient", tol=(1e-3, 1e-3), strides=False)
+
+
+def test_split_at_places_that_data_decide() -> None:
+    def f(x: Tensor, places: Tensor) -> list[Tensor]:
+        return [part * 2 for part in torch.tensor_split(x, places)]
+
+    subject, x = compiled(f), uniform(6, 4)
+    for places in ([1, 3], [0, 6], [4, 2], [6, 6], [2, 9]):
+        given = torch.tensor(places)
+        same(subject(x, given), f(x, given), str(places), exact=True)
+    assert len(subject.graphs) == 1
+
+
+def test_counts_have_eagers_dtype() -> None:
+    def f(x: Tensor, w: Tensor) -> tuple[Tensor, ...]:
+        return torch.bincount(x), torch.bincount(x, w), torch.bincount(x, w.double(), 9)
+
+    check(f, lambda: (torch.tensor([1, 4, 4, 0], dtype=torch.int32), uniform(4)), fullgraph=False)

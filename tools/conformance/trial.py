@@ -14,7 +14,7 @@ from torch._dynamo.backends.common import aot_autograd
 from minductor.tools.conformance import trees
 from minductor.tools.conformance.compare import check_metadata, check_value, real_strides
 from minductor.tools.conformance.entries import TORCH, Unit, seed_everything
-from minductor.tools.conformance.known import RANDOM_STATE, UNINITIALISED
+from minductor.tools.conformance.known import RANDOM_STATE, UNINITIALISED, checks_strides
 from minductor.tools.conformance.results import WRONG_METADATA, Item, Mismatch
 from minductor.tools.conformance.subject import Subject, call_all
 
@@ -120,7 +120,7 @@ class Judge:
         for k, (a, b) in enumerate(zip(got, want, strict=True)):
             state = what == "result" and k in RANDOM_STATE.get(self.item.entry, ())
             with _named(f"{what} {k}"):
-                check_metadata(a, b)
+                check_metadata(a, b, checks_strides(self.item.entry))
                 if values and not state:
                     check_value(a, b, lambda k=k: self._leaf(what, k))
 

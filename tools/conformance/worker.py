@@ -21,8 +21,8 @@ import torch
 from minductor.tools.conformance import trees
 from minductor.tools.conformance.chance import check_distribution, is_random
 from minductor.tools.conformance.entries import STRIDED, Unit, entries, seed_everything, units
+from minductor.tools.conformance.known import EAGER_REFUSES, UNINITIALISED, allowed_fallback
 from minductor.tools.conformance.known import SKIPPED as NOT_RUN
-from minductor.tools.conformance.known import UNINITIALISED, allowed_fallback
 from minductor.tools.conformance.results import (
     ERROR,
     PASS,
@@ -188,7 +188,9 @@ class Worker:
             self._die_with_context(unit.id, error)
             self._result(item, unit, PASS, f"eager raises too: {one_line(wanted)}", subject)
             return
-        self._result(item, unit, ERROR, f"no error, where eager has: {one_line(wanted)}", subject)
+        known = EAGER_REFUSES.get(item.entry)
+        reason = known or f"no error, where eager has: {one_line(wanted)}"
+        self._result(item, unit, ERROR if known is None else SKIPPED, reason, subject)
 
     def _failed(self, item: Item, unit: Unit, error: Exception, plain: bool) -> None:
         """An error under fullgraph: ours, a refusal that is known, or torch's own."""
