@@ -283,10 +283,60 @@ def copysign(call: Call) -> list[Result]:
 
 @lower("nextafter.default", "prims.nextafter.default")
 def nextafter(call: Call) -> list[Result]:
-    """The next representable number towards other."""
-    if call.type.dtype in HALVES:
-        raise Declined("nextafter of a half type steps in that type")
-    return _binary(call, "nextafter")
+    """The next representable number towards other; a half type steps in that type."""
+    half = call.type.dtype
+    if half not in HALVES:
+        return _binary(call, "nextafter")
+
+    def body(b: NestBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+        zero, one = b.const(0.0, "f32"), b.const(1, "i16")
+        bits = b.bitcast(b.cast(x, half), "i16")
+        away = b.op("eq", b.op("lt", x, y), b.op("gt", x, zero))
+        step = b.op("select", away, b.op("add", bits, one), b.op("sub", bits, one))
+        found = b.cast(b.bitcast(step, half), "f32")
+        least = b.op("copysign", b.cast(b.bitcast(one, half), "f32"), y)
+        found = b.op("select", b.op("eq", x, zero), least, found)
+        found = b.op("select", b.op("eq", x, y), y, found)
+        return b.op(
+            "select", b.op("or", b.op("isnan", x), b.op("isnan", y)), b.op("add", x, y), found
+        )
+
+    return pointwise(call, body, pair(call))
+
+
+@lower("angle.default")
+def angle(call: Call) -> list[Result]:
+    """pi below zero, else 0; NaN stays."""
+
+    def body(b: NestBuilder, x: SSAValue) -> SSAValue:
+        turned = b.op("select", b.op("lt", x, b.like(0, x)), b.like(math.pi, x), b.like(0, x))
+        return b.op("select", b.op("isnan", x), x, turned)
+
+    return pointwise(call, body, [call.ref("self")])
+
+
+@lower("frexp.Tensor")
+def frexp(call: Call) -> list[Result]:
+    """Mantissa in [0.5, 1) and exponent; 0, infinities and NaN have exponent 0."""
+    x = call.ref("self")
+    b = call.nest()
+    value = b.opmath(b.load(x, b.dims))
+    double = dtype_of(value) == "f64"
+    whole, digits, bias = ("i64", 52, 1022) if double else ("i32", 23, 126)
+    scale = 2.0 ** (digits + 2)
+    tiny = b.op("lt", b.op("abs", value), b.like(2.0 ** (1 - bias), value))
+    normal = b.op("select", tiny, b.op("mul", value, b.like(scale, value)), value)
+    bits = b.bitcast(normal, whole)
+    mask = (1 << (11 if double else 8)) - 1
+    biased = b.op("and", b.op("shr", bits, b.const(digits, whole)), b.const(mask, whole))
+    shift = b.op("select", tiny, b.const(bias + digits + 2, whole), b.const(bias, whole))
+    kept = b.op("and", bits, b.const(~(mask << digits), whole))
+    mantissa = b.bitcast(b.op("or", kept, b.const(bias << digits, whole)), dtype_of(value))
+    plain = b.op("and", b.op("isfinite", value), b.op("ne", value, b.like(0, value)))
+    b.store(b.op("select", plain, mantissa, value), 0)
+    exponent = b.op("select", plain, b.op("sub", biased, shift), b.const(0, whole))
+    b.store(b.cast(exponent, "i32"), 1)
+    return call.done(b)
 
 
 @lower("logaddexp.default")

@@ -64,6 +64,8 @@ UNARY: dict[str, tuple[torch.dtype, ...]] = {
         ),
         (F32, F64),
     ),
+    "angle": ALL,
+    "frexp.Tensor": FLOATS,
     **dict.fromkeys(("frac", "nan_to_num", "isposinf", "isneginf"), FLOATS),
 }
 BINARY: dict[str, tuple[torch.dtype, ...]] = {
@@ -82,7 +84,7 @@ BINARY: dict[str, tuple[torch.dtype, ...]] = {
     "atan2.default": ALL,
     "hypot.default": FLOATS,
     "copysign.Tensor": ALL,
-    "nextafter.default": (F32, F64),
+    "nextafter.default": (F32, F64, BF16),
     "logaddexp.default": (F32, F64),
     "logaddexp2.default": (F32, F64),
     "xlogy.Tensor": (F32, F64, I64),
@@ -133,7 +135,7 @@ EXACT = frozenset(
     {
         *("neg", "abs", "sign", "relu", "clone", "logical_not", "isnan", "isinf", "isfinite"),
         *("signbit", "floor", "ceil", "trunc", "round", "positive", "bitwise_not", "sqrt"),
-        *("reciprocal", "frac", "nan_to_num", "isposinf", "isneginf"),
+        *("angle", "frexp.Tensor", "reciprocal", "frac", "nan_to_num", "isposinf", "isneginf"),
     }
 )
 """Unary ops whose results are the same bits; others may differ in the last place."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import data_movement_cases as families
 import pytest
+import search_cases as more
 import torch
 from harness import ours_only
 from torch import Tensor
@@ -19,6 +20,9 @@ PROGRAMS = {
     "parts": families.parts,
     "reads": families.reads,
     "writes": families.writes,
+    "searches": more.searches,
+    "distances": more.distances,
+    "embeddings": more.embeddings,
     "pools": lambda: dict(list(families.pools().items())[::3]),
 }
 

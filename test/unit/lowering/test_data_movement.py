@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import data_movement_cases
 import pytest
+import search_cases
 import torch
-from data_movement_cases import CASES, floats
+from data_movement_cases import floats
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from minductor.dialects.loop.ops import ExternOp
@@ -15,6 +17,7 @@ from minductor.lowering.aten_to_loop.convert import AtenToLoopPass
 from minductor.lowering.fx_to_aten.graph import import_graph
 from minductor.passes.context import MiniContext
 
+CASES = data_movement_cases.CASES | search_cases.CASES
 EXTERN = {"aten.empty_strided.default"}
 """Calls that native lowerings make: an uninitialised buffer."""
 
