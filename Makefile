@@ -10,9 +10,14 @@ LIT_FLAGS ?=
 PYTEST_FLAGS ?=
 CONFORMANCE_FLAGS ?=
 DEVICE ?= cpu
+# random programs of `make fuzz`, the seed that draws them, processes
+N ?= 2000
+SEED ?= 0
+JOBS ?= 2
+FUZZ_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lit unit e2e slow conformance check format tour support bench clean
+.PHONY: help venv demo test lit unit e2e slow conformance fuzz check format tour support bench clean
 
 help: ## list the jobs
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -48,6 +53,9 @@ slow: $(READY) ## the slow end-to-end tests: whole models
 conformance: $(READY) ## every operator sample of PyTorch's OpInfo against eager; hours of a core
 	$(BIN)/python -m minductor.tools.make_op_support
 	$(BIN)/python -m minductor.tools.conformance --device $(DEVICE) $(CONFORMANCE_FLAGS)
+
+fuzz: $(READY) ## random programs against eager (N=2000 SEED=0 JOBS=2 FUZZ_FLAGS="--options isa=avx2")
+	$(BIN)/python -m minductor.tools.fuzz --n $(N) --seed $(SEED) --jobs $(JOBS) $(FUZZ_FLAGS)
 
 check: $(READY) ## ruff, pyright strict, size caps, import direction, a lit file for each pass
 	$(BIN)/ruff check .

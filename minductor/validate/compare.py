@@ -69,9 +69,15 @@ class Reference:
     def _nudge(self, runs: int, scale: float) -> None:
         """At least so many nudged outcomes."""
         while len(self._spreads) < runs:
-            with Nudge(len(self._spreads), scale):
-                values = outcome(self.run, self.inputs)
-            self._spreads.append([_own(v) for v in values])
+            nudge = Nudge(len(self._spreads), scale)
+            self._spreads.append([_own(v) for v in outcome(self._nudged(nudge), self.inputs)])
+
+    def _nudged(self, nudge: Nudge) -> Run:
+        def run(args: list[Any]) -> list[Any]:
+            with nudge:
+                return self.run(args)
+
+        return run
 
     def _element(self, i: int, got: Any) -> str | None:
         others = [s[i] for s in self._spreads]

@@ -76,8 +76,8 @@ def figures(op: OpOverload) -> tuple[float, float]:
 class Nudge(TorchDispatchMode):
     """Runs ops as they are, but every float that an op makes is off by up to its figure.
 
-    Values that an op only selects stay as they are, and whole numbers in f32 and f64, which small
-    sums and products give exactly. `scale` multiplies the figures.
+    Results that an op only selects stay as they are, and whole numbers in f32 and f64 that
+    arithmetic gives, or sums and products of whole numbers. `scale` multiplies the figures.
     """
 
     def __init__(self, seed: int, scale: float = 1.0) -> None:
@@ -94,35 +94,43 @@ class Nudge(TorchDispatchMode):
         if result == 0 or not _has_floats(func, args, kwargs):
             return func(*args, **kwargs)
         known = _magnitudes([args, kwargs])
+        kind = kind_of(func)
+        whole = kind == "arithmetic" or (kind == "collection" and bool((known % 1 == 0).all()))
         if func._schema.is_mutable:
-            return self._written(func, args, kwargs, known, operands, result)
+            return self._written(func, args, kwargs, known, whole)
         out = func(*args, **kwargs)
-        if operands and not all(_selected(t, known) for t in _floats(out)):
+        if all(_selected(t, known) for t in _floats(out)):
+            return out
+        if operands:
             moved = pytree.tree_map_only(Tensor, lambda t: self._moved(t, operands), [args, kwargs])
             out = func(*moved[0], **moved[1])
-        return pytree.tree_map_only(Tensor, lambda t: self._moved(t, result, known), out)
+        return pytree.tree_map_only(Tensor, lambda t: self._moved(t, result, whole), out)
 
-    def _written(
-        self, func: Any, args: Any, kwargs: Any, known: Tensor, operands: float, result: float
-    ) -> Any:
+    def _written(self, func: Any, args: Any, kwargs: Any, known: Tensor, whole: bool) -> Any:
         """An op in place: what it wrote is nudged where it is, relative to all that went in."""
         out = func(*args, **kwargs)
-        top = float(known[known.isfinite()].amax()) if operands and known.numel() else 0.0
+        operands, result = figures(func)
+        top = float(known[known.isfinite()].amax()) if operands else 0.0
         for spec, value in _arguments(func, args, kwargs):
             written = spec.alias_info is not None and spec.alias_info.is_write
             for t in _floats(value) if written else ():
-                new = self._moved(t, result, known, top)
-                if new is not t:
-                    t.copy_(new)
+                if not _selected(t, known):
+                    t.copy_(self._moved(t, result, whole, top, known if operands else None))
         return out
 
     def _moved(
-        self, t: Tensor, units: float, known: Tensor | None = None, top: float = 0.0
+        self,
+        t: Tensor,
+        units: float,
+        whole: bool = False,
+        top: float = 0.0,
+        known: Tensor | None = None,
     ) -> Tensor:
+        """A copy of `t`, off by `units` of its own or of `top`; whole numbers, where they are
+        exact, and magnitudes in `known` stay."""
         if t.is_complex():
             parts = torch.view_as_real(t.resolve_conj())
-            moved = self._moved(parts, units, known, top)
-            return t if moved is parts else torch.view_as_complex(moved.contiguous())
+            return torch.view_as_complex(self._moved(parts, units, whole, top, known).contiguous())
         if not t.is_floating_point() or t.numel() == 0:
             return t
         info = torch.finfo(t.dtype)
@@ -130,12 +138,10 @@ class Nudge(TorchDispatchMode):
         still = ~exact.isfinite()
         if known is not None:
             still |= torch.isin(exact.abs(), known)
-        if t.dtype not in _HALVES and t.itemsize > 1:
-            still |= (exact == exact.round()) & (exact.abs() < 0.5 / info.eps)
-        else:
+        if t.dtype in _HALVES or t.itemsize == 1:
             units = min(units, _HALF_FIGURE)
-        if bool(still.all()):
-            return t
+        elif whole:
+            still |= (exact == exact.round()) & (exact.abs() < 0.5 / info.eps)
         noise = torch.rand(exact.shape, generator=self._generator, dtype=torch.float64) * 2 - 1
         step = exact.abs().clamp(min=max(top, info.tiny)) * (units * self._scale * info.eps)
         moved = torch.where(still, exact, exact + noise * step).to(t.dtype)

@@ -1,0 +1,88 @@
+"""Random programs against eager: a fixed shard, and the fuzzer itself on a planted fault."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+from harness import ours_only
+
+from minductor.codegen.cpp import module as cpp_module
+from minductor.tools.fuzz.__main__ import main, options_of
+from minductor.tools.fuzz.draw import Wanted, program_of
+from minductor.tools.fuzz.families import FAMILIES
+from minductor.tools.fuzz.program import Input, Program
+from minductor.tools.fuzz.run import Campaign
+from minductor.tools.fuzz.shrink import shrink
+
+pytestmark = ours_only
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_shard_is_clean(seed: int) -> None:
+    finds = list(Campaign(12, seed, validate=25).finds())
+    assert not finds, "\n".join(f"{f.fault}\n{f.program.script({}, '')}" for f in finds)
+
+
+def test_programs_are_the_same_for_a_seed() -> None:
+    first, second = (
+        [program_of(Random(k), Wanted(dynamic=50)).source() for k in range(12)] for _ in range(2)
+    )
+    assert first == second
+    assert len(set(first)) > 9
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_each_family_writes_programs_that_eager_runs(family: str) -> None:
+    lines = 0
+    for k in range(12):
+        program = program_of(Random(k), Wanted(families=(family,), grads=0))
+        program.function()(*program.make())
+        lines += len(program.lines)
+    assert lines > 4
+
+
+def test_a_planted_fault_is_found_made_small_and_printed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = cpp_module.emit_cpp
+    wrong = re.compile(r"(auto v_\d+ = \(?[^;]*?) \* ")
+    monkeypatch.setattr(cpp_module, "emit_cpp", lambda m: wrong.sub(r"\1 + ", right(m)))
+    monkeypatch.setenv("MINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    flags = "--n 12 --seed 5 --families pointwise --grads 0 --dynamic 0 --validate 0 --keep"
+    assert main([*flags.split(), str(tmp_path)]) == 1
+    assert "find 1 (seed 5): value: result 0" in capsys.readouterr().out
+    monkeypatch.undo()
+    script = next(tmp_path.glob("find-*.py"))
+    text = script.read_text()
+    assert len(re.findall(r"^    v\d", text, re.MULTILINE)) <= 3
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert "same" in done.stdout  # by then nothing is wrong any more
+    assert "DIFFERS" not in done.stdout
+
+
+def test_a_program_shrinks_to_what_fails() -> None:
+    inputs = tuple(Input(f"x{k}", torch.float32, (5, 7), "strided") for k in range(3))
+    lines = tuple(f"v{k} = x{k % 3} * {k}" for k in range(8))
+    program = Program(inputs, lines, ("v1", "v5", "v7"), dynamic=True)
+    small = shrink(program, lambda p: "v5 = x2 * 5" in p.lines and "v5" in p.returns, 200)
+    assert small.lines == ("v5 = x2 * 5",)
+    assert small.returns == ("v5",)
+    assert [one.layout for one in small.inputs] == ["dense"]
+    assert not small.dynamic
+
+
+def test_options_of_the_command_line() -> None:
+    assert options_of("isa=avx2,threads=1,emulate=true") == {
+        "isa": "avx2",
+        "threads": 1,
+        "emulate": True,
+    }
+    pipeline = options_of("without=kernel-peel+kernel-vectorize")["pipeline"]
+    assert "kernel-threads" in pipeline
+    assert "kernel-peel" not in pipeline
+    with pytest.raises(ValueError, match="no pass 'kernel-pel'"):
+        options_of("without=kernel-pel")
