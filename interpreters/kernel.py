@@ -160,7 +160,11 @@ class KernelInterpreter:
         self.free += 1
         self.points.dims[atom] = self.points.axis(axis, extent)
         self.axes[op.var.data] = (axis, extent)
+        outer = self.points.mask
+        if extent == 0:  # what does not vary with the loop is not done either
+            self.points.mask = torch.zeros([1] * self.points.rank, dtype=torch.bool)
         self._block(op.regions[0].block)
+        self.points.mask = outer
         if isinstance(op, k.ReduceOp):
             args = self._yielded(op)
             self._finish(op, args, axis, extent)
