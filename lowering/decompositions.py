@@ -17,6 +17,8 @@ from torch._C import DispatchKey
 from torch._decomp import core_aten_decompositions, get_decompositions
 from torch._ops import OpOverload
 
+from minductor.lowering.own_decompositions import own_decompositions
+
 Table = dict[OpOverload, Callable[..., Any]]
 
 KEPT_WHOLE = (
@@ -83,17 +85,6 @@ RANDOM = ("native_dropout",)
 """Decomposed ops that would draw other values than eager's kernels under the same seed."""
 
 
-def index_fill(x: torch.Tensor, dim: int, index: torch.Tensor, value: Any) -> torch.Tensor:
-    """`x` with `value` at places of a dimension; torch's own decomposition may leave a write into
-    its result in the graph, which AOTAutograd refuses."""
-    if not isinstance(value, torch.Tensor):
-        value = torch.scalar_tensor(value, dtype=x.dtype, device=x.device)
-    whole = x.reshape(1) if x.dim() == 0 else x
-    places: list[torch.Tensor | None] = [None] * (dim % whole.dim())
-    filled = torch.ops.aten.index_put(whole, [*places, index.reshape(-1)], value.to(x.dtype))
-    return filled.reshape(x.shape) if x.dim() == 0 else filled
-
-
 def _packets(names: tuple[str, ...]) -> list[Any]:
     return [getattr(torch.ops.aten, name) for name in names if hasattr(torch.ops.aten, name)]
 
@@ -133,6 +124,5 @@ def decompositions(eager_random: bool = False) -> Table:
     names = tuple(n for n in TAKEN_APART if not (eager_random and n in RANDOM))
     more: Any = get_decompositions(_packets(names))
     table.update(more)
-    packet: Any = torch.ops.aten.index_fill
-    table.update({packet.int_Scalar: index_fill, packet.int_Tensor: index_fill})
+    table.update(own_decompositions())
     return table

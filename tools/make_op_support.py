@@ -19,6 +19,7 @@ import torch
 from minductor.dialects.aten.table import lookup
 from minductor.lowering.aten_to_loop.registry import table
 from minductor.lowering.decompositions import decompositions
+from minductor.lowering.own_decompositions import partial_decompositions
 from minductor.tools.library_ops import FAMILIES, family_of
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "op-support.md"
@@ -89,7 +90,7 @@ def _way(op: Any, name: str) -> tuple[str, str]:
     """How an overload is compiled, and a word on it."""
     if name in table():
         return "native", table()[name].family
-    if op in decompositions():
+    if op in decompositions() and op not in partial_decompositions():
         return "decomposed", ""
     if _writes(op):
         return "decomposed", "functional form, then a copy"

@@ -15,6 +15,8 @@ def test_results_that_nobody_reads_may_be_anything() -> None:
         return F.embedding_bag(ids, table, offsets, mode="sum")
 
     check(f, lambda: (uniform(10, 3).bfloat16(),), calls=1)
+    torch._dynamo.reset()
+    check(f, lambda: (leaf(uniform(10, 3).bfloat16()),), calls=1, grad=True)
 
 
 def test_batch_norm_with_update_keeps_the_dtype_of_its_statistics() -> None:

@@ -1,0 +1,53 @@
+"""Decompositions of ours, for ops whose treatment by torch is wrong somewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+
+
+def index_fill(x: torch.Tensor, dim: int, index: torch.Tensor, value: Any) -> torch.Tensor:
+    """`x` with `value` at places of a dimension; torch's own decomposition may leave a write into
+    its result in the graph, which AOTAutograd refuses."""
+    if not isinstance(value, torch.Tensor):
+        value = torch.scalar_tensor(value, dtype=x.dtype, device=x.device)
+    whole = x.reshape(1) if x.dim() == 0 else x
+    places: list[torch.Tensor | None] = [None] * (dim % whole.dim())
+    filled = torch.ops.aten.index_put(whole, [*places, index.reshape(-1)], value.to(x.dtype))
+    return filled.reshape(x.shape) if x.dim() == 0 else filled
+
+
+def _embedding_bag(op: OpOverload) -> Callable[..., Any]:
+    """In f32 for bf16 tables on a CPU: fake tensors promise another size of what the bf16 kernel
+    saves for its backward. Rounded once, as the kernel does."""
+
+    def embedding_bag(weight: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if weight.dtype is not torch.bfloat16 or weight.device.type != "cpu":
+            return NotImplemented
+        wide = [_wide(a) for a in args]
+        out, *rest = op(weight.float(), *wide, **{k: _wide(v) for k, v in kwargs.items()})
+        return out.to(weight.dtype), *rest
+
+    return embedding_bag
+
+
+def _wide(value: Any) -> Any:
+    half = isinstance(value, torch.Tensor) and value.dtype is torch.bfloat16
+    return value.float() if half else value
+
+
+def partial_decompositions() -> dict[OpOverload, Callable[..., Any]]:
+    """By overload: those that leave most cases of their op alone."""
+    aten: Any = torch.ops.aten
+    bags: list[OpOverload] = [aten._embedding_bag.default, aten._embedding_bag_forward_only.default]
+    return {op: _embedding_bag(op) for op in bags}
+
+
+def own_decompositions() -> dict[OpOverload, Callable[..., Any]]:
+    """By overload."""
+    fill: Any = torch.ops.aten.index_fill
+    whole = {fill.int_Scalar: index_fill, fill.int_Tensor: index_fill}
+    return {**whole, **partial_decompositions()}
