@@ -85,6 +85,18 @@ def softshrink(call: Call) -> list[Result]:
     return pointwise(call, body, [call.ref("self"), lambd])
 
 
+@lower("softshrink_backward.default")
+def softshrink_backward(call: Call) -> list[Result]:
+    """The gradient where self is far from 0, or NaN."""
+
+    def body(b: NestBuilder, grad: SSAValue, x: SSAValue, gap: SSAValue) -> SSAValue:
+        return b.op("select", b.op("le", b.op("abs", x), gap), b.like(0, grad), grad)
+
+    return pointwise(
+        call, body, [call.ref("grad_output"), call.ref("self"), call.operand("lambd")]
+    )
+
+
 @lower("ldexp.Tensor")
 def ldexp(call: Call) -> list[Result]:
     """self * 2 ** other."""

@@ -44,6 +44,7 @@ FAMILIES = (
     "masked",
     "search",
     "distance",
+    "grid_sample",
     "embedding",
     "pool",
     "pool_backward",

@@ -91,7 +91,12 @@ class Axis:
             return [(first, b.op("sub", one, t)), (ex.emin(first + 1, self.size - 1), t)]
         u = b.op("sub", one, t)
         far, near = b.op("add", t, one), b.op("add", u, one)
-        weights = [_outer(b, far), _inner(b, t), _inner(b, u), _outer(b, near)]
+        weights = [
+            outer_weight(b, far),
+            inner_weight(b, t),
+            inner_weight(b, u),
+            outer_weight(b, near),
+        ]
         return [
             (ex.emin(ex.emax(first + j - 1, 0), self.size - 1), w) for j, w in enumerate(weights)
         ]
@@ -166,8 +171,8 @@ class Axis:
         x, one, zero = b.op("abs", x), _one(b, x), b.like(0, x)
         if not self.cubic:
             return b.op("maximum", b.op("sub", one, x), zero)
-        outer = b.op("select", b.op("lt", x, b.like(2, x)), _outer(b, x), zero)
-        return b.op("select", b.op("le", x, one), _inner(b, x), outer)
+        outer = b.op("select", b.op("lt", x, b.like(2, x)), outer_weight(b, x), zero)
+        return b.op("select", b.op("le", x, one), inner_weight(b, x), outer)
 
 
 def _reduced(scale: Expr, shift: Expr, d: Expr) -> tuple[Expr, Expr, Expr]:
@@ -186,13 +191,13 @@ def _one(b: NestBuilder, like: SSAValue) -> SSAValue:
 _A = -0.75
 
 
-def _inner(b: NestBuilder, x: SSAValue) -> SSAValue:
+def inner_weight(b: NestBuilder, x: SSAValue) -> SSAValue:
     """The cubic weight for distances up to 1."""
     p = b.op("sub", b.op("mul", b.like(_A + 2, x), x), b.like(_A + 3, x))
     return b.op("add", b.op("mul", b.op("mul", p, x), x), _one(b, x))
 
 
-def _outer(b: NestBuilder, x: SSAValue) -> SSAValue:
+def outer_weight(b: NestBuilder, x: SSAValue) -> SSAValue:
     """The cubic weight for distances from 1 to 2."""
     p = b.op("sub", b.op("mul", b.like(_A, x), x), b.like(5 * _A, x))
     p = b.op("add", b.op("mul", p, x), b.like(8 * _A, x))
