@@ -28,6 +28,8 @@ KEPT_WHOLE = (
     "_upsample_nearest_exact2d",
     "_upsample_nearest_exact3d",
     "baddbmm",
+    "hardshrink",
+    "hardshrink_backward",  # would give another gradient at NaN
     "embedding_dense_backward",  # would become index_put(accumulate)
     "max_unpool2d",  # would lose channels_last
     "max_unpool3d",
@@ -40,6 +42,7 @@ KEPT_WHOLE = (
     "replication_pad2d",
     "select_scatter",  # would become arange, eq, where
     "softshrink",  # would give -0.0 where eager gives 0.0
+    "softshrink_backward",
     "take",
     "tril",
     "triu",
@@ -76,7 +79,7 @@ BEFORE_AUTOGRAD = (
     *(f"_upsample_nearest_exact{n}d" for n in (1, 2, 3)),
     *("upsample_linear1d", "upsample_bilinear2d", "upsample_bicubic2d", "upsample_trilinear3d"),
     *("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa"),
-    "softshrink",
+    *("hardshrink", "softshrink"),
 )
 """Ops whose Python decomposition runs before autograd, where no table reaches: their backward would
 be that of reads through computed index tensors."""

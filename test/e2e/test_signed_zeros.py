@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 import torch.nn.functional as F
-from harness import check
+from harness import check, leaf
 from torch import Tensor
 
 NAN, INF = float("nan"), float("inf")
@@ -65,3 +65,14 @@ def test_roots_by_power() -> None:
         x = torch.tensor([-INF, -0.0, 0.0, INF, NAN, 4.0, 2.25], dtype=dtype)
         torch._dynamo.reset()
         check(lambda x: (x**0.5, x**-0.5), lambda x=x: (x,), calls=1, exact=True)
+
+
+def test_gradients_of_shrinking() -> None:
+    """Of what shrinks to zero none, and none at NaN."""
+    x = torch.tensor(EDGES * 3)
+
+    def f(x: Tensor) -> tuple[Tensor, Tensor]:
+        return F.softshrink(x), F.hardshrink(x)
+
+    found = check(f, lambda: (leaf(x),), grad=True, calls=1, exact=True)
+    assert not any(report["externs"] for report in found.reports)
