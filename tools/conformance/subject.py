@@ -12,7 +12,8 @@ import torch
 from torch._dynamo.backends.registry import lookup_backend
 
 from minductor.errors import FallbackWarning
-from minductor.tools.conformance.results import ERROR, Mismatch
+from minductor.tools.conformance.results import ERROR, Mismatch, one_line
+from minductor.tools.conformance.trees import copied, gradients
 
 Calls = Sequence[tuple[Callable[..., Any], Any]]
 """Functions, each with its (input, args, kwargs)."""
@@ -87,21 +88,36 @@ class Subject:
 def untraceable(fns: Sequence[Callable[..., Any]], trees: Sequence[Any], grad: bool) -> str | None:
     """Why torch itself cannot trace the calls whole, None where it can: tried with the backend that
     runs Dynamo's graph as it is, then with AOTAutograd's own."""
-    from minductor.tools.conformance.results import one_line
-    from minductor.tools.conformance.trees import copied, gradients
-
     for backend, who in (("eager", "TorchDynamo"), ("aot_eager", "AOTAutograd")):
-        torch._dynamo.reset()
-
-        def program(trees: Sequence[Any]) -> list[Any]:
-            return call_all(fns, trees)
-
-        run = torch.compile(program, backend=backend, fullgraph=True, dynamic=False)
-        given = copied(list(trees))
-        try:
-            out = run(given)
-            if grad:
-                gradients(out, given)
-        except Exception as error:
+        error = _error_with(backend, fns, trees, grad, fullgraph=True)
+        if error is not None:
             return f"{who}: {one_line(error)}"
+    return None
+
+
+def runs_under_aot(fns: Sequence[Callable[..., Any]], trees: Sequence[Any], grad: bool) -> bool:
+    """Whether AOTAutograd's own backend gives a result."""
+    return _error_with("aot_eager", fns, trees, grad, fullgraph=False) is None
+
+
+def _error_with(
+    backend: str,
+    fns: Sequence[Callable[..., Any]],
+    trees: Sequence[Any],
+    grad: bool,
+    fullgraph: bool,
+) -> Exception | None:
+    torch._dynamo.reset()
+
+    def program(trees: Sequence[Any]) -> list[Any]:
+        return call_all(fns, trees)
+
+    run = torch.compile(program, backend=backend, fullgraph=fullgraph, dynamic=False)
+    given = copied(list(trees))
+    try:
+        out = run(given)
+        if grad:
+            gradients(out, given)
+    except Exception as error:
+        return error
     return None
