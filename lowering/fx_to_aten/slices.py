@@ -37,12 +37,17 @@ def define_slice(node: torch.fx.Node, symbols: SymbolTable, env: dict[torch.fx.N
         return found if isinstance(found, Expr) else symbols.size(found)
 
     room = symbols.size(source.shape[dim])
-    end = room if given.get("end") is None else _place(number("end", 0), room)
-    start, step = _place(number("start", 0), room), number("step", 1)
-    size = ex.floordiv(ex.emax(end - start, ex.ZERO) + step - 1, step)
+    end = room if given.get("end") is None else number("end", 0)
+    start, size = extent(number("start", 0), end, number("step", 1), room)
     _define(symbols, value.shape[dim], size)
     offset = symbols.size(source.storage_offset())
     _define(symbols, value.storage_offset(), offset + start * symbols.size(source.stride(dim)))
+
+
+def extent(start: Expr, end: Expr, step: Expr, room: Expr) -> tuple[Expr, Expr]:
+    """(first place, number of elements) of a slice of `room` elements."""
+    first, last = _place(start, room), _place(end, room)
+    return first, ex.floordiv(ex.emax(last - first, ex.ZERO) + step - 1, step)
 
 
 def _place(e: Expr, room: Expr) -> Expr:
