@@ -4,7 +4,7 @@
 #loop.domain<(d0: 64) reduce (d1: s1)>
 #loop.origins<["sin", "~add model.py:12"]>
 #loop.bytes<floor 4096, unfused 8192, planned 4096>
-#aten.symbols<s0 = [hint 64, min 2, multiple 8]>
+#aten.symbols<s0 = [hint 64, min 2, multiple 8], s1 = [signed], nonneg s0 - s1>
 #kernel.words<run threads, lanes 16, unroll 4, tail mask>
 #kernel.config<target = "cpp", threads = 2>
 """
@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from xdsl.ir import Data
@@ -21,6 +22,8 @@ from xdsl.printer import Printer
 
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.expr_facts import KINDS as FACT_KINDS
+from minductor.dialects.expr_facts import Fact
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.expr_text import parse_expr
 from minductor.dialects.types import InternedData, parse_shape, shape_text
@@ -209,18 +212,21 @@ class BytesAttr(InternedData, Data[Bytes]):
 
 
 class Symbol(NamedTuple):
-    """A size symbol: the variable, its value at capture, inclusive bounds, a known divisor."""
+    """A size symbol: the variable, its value at capture, inclusive bounds, a known divisor.
+
+    `lo` is None for a number that may be negative without bound (an integer of the user's).
+    """
 
     atom: Atom
     hint: int | None = None
-    lo: int = 0
+    lo: int | None = 0
     hi: int | None = None
     multiple: int = 1
 
     def text(self) -> str:
         """`s0 = [hint 64, min 2, multiple 8]`."""
         parts = [] if self.hint is None else [f"hint {self.hint}"]
-        parts.append(f"min {self.lo}")
+        parts.append("signed" if self.lo is None else f"min {self.lo}")
         parts += [] if self.hi is None else [f"max {self.hi}"]
         if self.multiple != 1:
             parts.append(f"multiple {self.multiple}")
@@ -234,46 +240,95 @@ def _parse_symbol(parser: AttrParser) -> Symbol:
         parser.raise_error("expected a size symbol sN or uN", pos)
     parser.parse_punctuation("=")
     names = {"hint": "hint", "min": "lo", "max": "hi", "multiple": "multiple"}
-    fields: dict[str, int] = {}
+    fields: dict[str, int | None] = {}
 
     def fact() -> None:
         pos = parser.pos
-        word = parser.parse_identifier(context_msg=" (hint, min, max or multiple)")
+        word = parser.parse_identifier(context_msg=" (hint, min, signed, max or multiple)")
+        if word == "signed":
+            fields["lo"] = None
+            return
         if word not in names:
-            parser.raise_error(f"unknown fact `{word}`: hint, min, max or multiple", pos)
-        fields[names[word]] = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            parser.raise_error(f"unknown fact `{word}`: hint, min, signed, max or multiple", pos)
+        fields[names[word]] = parser.parse_integer(allow_boolean=False)
 
     parser.parse_comma_separated_list(parser.Delimiter.SQUARE, fact)
-    return Symbol(atom, **fields)
+    if (fields.get("multiple", 1) or 0) < 1:
+        parser.raise_error("a multiple is at least 1", pos)
+    low, high = fields.get("lo", 0), fields.get("hi")
+    if low is not None and high is not None and low > high:
+        parser.raise_error(f"no number lies in {low} .. {high}", pos)
+    return Symbol(atom, **fields)  # pyright: ignore[reportArgumentType]
+
+
+def _parse_fact(parser: AttrParser, known: set[Atom]) -> Fact | None:
+    """`nonneg e`, `zero e`, `nonzero e` over symbols declared before; None for anything else."""
+    pos = parser.pos
+    kind = next((k for k in FACT_KINDS if parser.parse_optional_keyword(k)), None)
+    if kind is None:
+        return None
+    e = parse_expr(parser)
+    for atom in e.vars():
+        if atom not in known:
+            parser.raise_error(f"`{atom!r}` is not a symbol declared before this fact", pos)
+    return Fact(kind, e)
+
+
+class Known(NamedTuple):
+    """The size symbols of a function, and facts that relate them."""
+
+    symbols: tuple[Symbol, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+
+@lru_cache(maxsize=64)
+def known_ranges(known: Known) -> Ranges:
+    """Ranges, divisors and facts of symbols; do not change the bounds of what comes back."""
+    out = Ranges()
+    for s in known.symbols:
+        low, high = (None if end is None else ex.const(end) for end in (s.lo, s.hi))
+        out.bounds[s.atom] = (low, high)
+        if s.multiple != 1:
+            out.multiples[s.atom] = s.multiple
+    return out.with_facts(known.facts) if known.facts else out
 
 
 @irdl_attr_definition
-class SymbolsAttr(InternedData, Data[tuple[Symbol, ...]]):
+class SymbolsAttr(InternedData, Data[Known]):
     """The size symbols of a function and what is known of them."""
 
     name = "aten.symbols"
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[Symbol, ...]:
-        return tuple(
-            parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _parse_symbol(parser))
-        )
+    def parse_parameter(cls, parser: AttrParser) -> Known:
+        symbols: list[Symbol] = []
+        facts: list[Fact] = []
+
+        def item() -> None:
+            fact = _parse_fact(parser, {s.atom for s in symbols})
+            if fact is not None:
+                facts.append(fact)
+                return
+            pos = parser.pos
+            symbol = _parse_symbol(parser)
+            if any(s.atom is symbol.atom for s in symbols):
+                parser.raise_error(f"`{symbol.atom!r}` is declared twice", pos)
+            symbols.append(symbol)
+
+        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, item)
+        return Known(tuple(symbols), tuple(facts))
 
     def print_parameter(self, printer: Printer) -> None:
-        printer.print_string(f"<{', '.join(s.text() for s in self.data)}>")
+        parts = [one.text() for one in (*self.data.symbols, *self.data.facts)]
+        printer.print_string(f"<{', '.join(parts)}>")
 
     def ranges(self) -> Ranges:
-        """Ranges and divisors of the symbols."""
-        out = Ranges()
-        for s in self.data:
-            out.bounds[s.atom] = (ex.const(s.lo), None if s.hi is None else ex.const(s.hi))
-            if s.multiple != 1:
-                out.multiples[s.atom] = s.multiple
-        return out
+        """Ranges, divisors and facts of the symbols; one object for equal attributes."""
+        return known_ranges(self.data)
 
     def hints(self, default: int = 64) -> dict[Atom, int]:
         """Values at capture; `default` for symbols without a hint."""
-        return {s.atom: default if s.hint is None else s.hint for s in self.data}
+        return {s.atom: default if s.hint is None else s.hint for s in self.data.symbols}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 An `Expr` is a polynomial with integer coefficients over atoms:
 
-    dN  iteration variable        sN  size symbol (backed, >= 0)
+    dN  iteration variable        sN  size symbol (>= 0 if not `signed`)
     uN  unbacked size symbol      tN  the N-th index operand of the op that holds the expression
     (e floordiv e)  (e mod e)  min(e, e)  max(e, e)        divisors are positive by contract
 
@@ -127,10 +127,9 @@ class Expr:
         return None
 
     def __index__(self) -> int:
-        value = self.as_int
-        if value is None:
+        if self.as_int is None:
             raise TypeError(f"index expression `{self}` is not a constant")
-        return value
+        return self.as_int
 
     @property
     def constant_term(self) -> int:
@@ -211,7 +210,7 @@ class Expr:
         total = 0
         for mono, c in self.terms:
             for a in mono:
-                c *= env[a] if a.is_var else _eval_func(a, env)
+                c *= env[a] if a.is_var else _EVAL[a.kind](*(x.eval(env) for x in a.args))
             total += c
         return total
 
@@ -236,10 +235,6 @@ def _collect(e: Expr, kinds: str, seen: dict[Atom, None]) -> None:
                     _collect(arg, kinds, seen)
             elif a.kind in kinds:
                 seen[a] = None
-
-
-def _eval_func(a: Atom, env: Mapping[Atom, int]) -> int:
-    return _EVAL[a.kind](a.args[0].eval(env), a.args[1].eval(env))
 
 
 def _map(e: Expr, fn: Callable[[Atom], Expr | None], memo: dict[Atom, Expr]) -> Expr:
@@ -380,9 +375,8 @@ def floordiv(a: ExprLike, b: ExprLike) -> Expr:
     if bi is not None:
         if bi == 0:
             raise ZeroDivisionError(f"index expression `{a} floordiv 0`")
-        ai = a.as_int
-        if ai is not None:
-            return const(ai // bi)
+        if a.as_int is not None:
+            return const(a.as_int // bi)
         if bi == 1:
             return a
     q, r = split_multiple(a, b)
@@ -411,24 +405,30 @@ def mod(a: ExprLike, b: ExprLike) -> Expr:
             return const(ai % bi)
         if bi == 1:
             return ZERO
-    _, r = split_multiple(a, b)
+    _, r = split_multiple(_without_mods(a, b), b)
     if not r.terms:
         return ZERO
     if bi is not None:
-        ri = r.as_int
-        if ri is not None:
-            return const(ri % bi)
+        if r.as_int is not None:
+            return const(r.as_int % bi)
         g = gcd(content(r, skip_constant=True), bi)
         if g > 1:
             k = r.constant_term
             low = Expr._make({m: c // g for m, c in (r - k).terms}) + k // g
             return g * mod(low, bi // g) + k % g
-        inner = r.as_atom
-        if inner is not None and inner.kind == "mod":
-            ni = inner.args[1].as_int
-            if ni is not None and ni % bi == 0:
-                return mod(inner.args[0], b)
     return Expr.of_atom(_atom("mod", 0, (r, b)))
+
+
+def _without_mods(e: Expr, n: Expr) -> Expr:
+    """e with terms `c * (x mod m)` as `c * x` where n divides m: equal modulo n."""
+    ni = n.as_int
+    for mono, c in e.terms:
+        if len(mono) == 1 and mono[0].kind == "mod":
+            x, m = mono[0].args
+            mi = m.as_int
+            if m is n or (ni is not None and mi is not None and mi % ni == 0):
+                return _without_mods(e + c * (x - Expr.of_atom(mono[0])), n)
+    return e
 
 
 def _extreme(kind: str, pick: Callable[[int, int], int], a: ExprLike, b: ExprLike) -> Expr:
@@ -497,4 +497,4 @@ def _render_atom(a: Atom, var: Callable[[Atom], str], style: Style) -> str:
 
 def _is_simple(e: Expr) -> bool:
     atom = e.as_atom
-    return (e.as_int or 0) > 0 if atom is None else atom.is_var or atom.kind in ("min", "max")
+    return (e.as_int or 0) > 0 if atom is None else atom.kind not in ("floordiv", "mod")

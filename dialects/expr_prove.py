@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom, Expr, Mono
+from minductor.dialects.expr_facts import prove_by_facts
 
 if TYPE_CHECKING:
     from minductor.dialects.expr_simplify import Ranges
@@ -32,12 +33,14 @@ def prove_nonneg(ranges: Ranges, e: Expr, depth: int = DEPTH) -> bool:
         return True
     if depth == 0:
         return False
+    variables = e.vars("dt")
+    if not variables and ranges.facts.floors and prove_by_facts(ranges, e):
+        return True
     for kinds in (("min", "max"), ("floordiv", "mod")):
         for mono, c in e.terms:
             for a in mono:
                 if a.kind in kinds:
                     return _function_step(ranges, e, mono, c, a, depth - 1)
-    variables = e.vars("dt")
     if variables:
         end = _at_end(ranges, e, variables[-1])
         return end is not None and prove_nonneg(ranges, end, depth - 1)

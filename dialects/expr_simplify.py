@@ -15,28 +15,45 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom, Expr, ExprLike
+from minductor.dialects.expr_exact import expand_exact, fold_exact
+from minductor.dialects.expr_facts import Fact, Facts
 from minductor.dialects.expr_prove import prove_nonneg
 
 Bound = tuple[Expr | None, Expr | None]
+NO_FACTS = Facts()
 
 
 class Ranges:
     """Inclusive bounds and known divisors of variables, with memoised simplification.
 
     `bounds[v] = (lo, hi)`; a size symbol without an entry is taken as >= 0. `multiples[v] = k`
-    says that v is divisible by k.
+    says that v is divisible by k. `facts` relate the size symbols.
     """
 
     def __init__(
         self,
         bounds: Mapping[Atom, Bound] | None = None,
         multiples: Mapping[Atom, int] | None = None,
+        facts: Facts = NO_FACTS,
     ):
         self.bounds: dict[Atom, Bound] = dict(bounds or {})
         self.multiples: dict[Atom, int] = dict(multiples or {})
+        self.facts = facts
         self._memo: dict[Expr, Expr] = {}
         self._nonneg: dict[Expr, bool] = {}
         self._derived: dict[tuple[tuple[int, Expr], ...], Ranges] = {}
+
+    def with_facts(self, facts: Sequence[Fact]) -> Ranges:
+        """These bounds and divisors, with other facts."""
+        out = Ranges(self.bounds, self.multiples, Facts(facts))
+        out.facts.sharpened(out)
+        return Ranges(self.bounds, self.multiples, out.facts)
+
+    def with_bound(self, atom: Atom, low: Expr | None, high: Expr | None) -> Ranges:
+        """These ranges, with other bounds of one variable."""
+        out = Ranges(self.bounds, self.multiples, self.facts)
+        out.bounds[atom] = (low, high)
+        return out
 
     def with_extents(self, extents: Iterable[tuple[int, ExprLike]]) -> Ranges:
         """These ranges and iteration variables `(number, extent)` running over 0 .. extent-1.
@@ -46,7 +63,7 @@ class Ranges:
         key = tuple((number, Expr.of(extent)) for number, extent in extents)
         out = self._derived.get(key)
         if out is None:
-            out = Ranges(self.bounds, self.multiples)
+            out = Ranges(self.bounds, self.multiples, self.facts)
             for number, extent in key:
                 out.bounds[ex.dim_atom(number)] = (ex.ZERO, extent - 1)
             self._derived[key] = out
@@ -54,10 +71,8 @@ class Ranges:
 
     def with_operand(self, number: int, lo: ExprLike | None, hi: ExprLike | None) -> Ranges:
         """These ranges and the index operand tN within lo .. hi."""
-        out = Ranges(self.bounds, self.multiples)
-        low = None if lo is None else Expr.of(lo)
-        out.bounds[ex.var_atom("t", number)] = (low, None if hi is None else Expr.of(hi))
-        return out
+        low, high = (None if e is None else Expr.of(e) for e in (lo, hi))
+        return self.with_bound(ex.var_atom("t", number), low, high)
 
     def of(self, atom: Atom) -> Bound:
         """Bounds of a variable or a function atom."""
@@ -233,6 +248,13 @@ class Ranges:
                 return False
         return True
 
+    def is_exact(self, atom: Atom) -> bool:
+        """The division of a floordiv atom has no rest."""
+        if atom in self.facts.exact:
+            return True
+        divisor = atom.args[1].as_int
+        return divisor is not None and self.divides(divisor, atom.args[0])
+
     # -- simplification --------------------------------------------------------------------------
     def simplify(self, e: Expr) -> Expr:
         """The normal form of e under these ranges (memoised)."""
@@ -256,12 +278,15 @@ class Ranges:
                 changed = changed or new.as_atom is not a
                 term = term * new
             out = out + term
-        return out if changed else e
+        out = out if changed else e
+        return fold_exact(self, out) if self.facts.exact or self.multiples else out
 
     def _simplify_atom(self, a: Atom) -> Expr:
         if a.is_var:
             lo, hi = self.of(a)
             return lo if lo is not None and lo is hi else Expr.of_atom(a)
+        if a in self.facts.equal:
+            return self.facts.equal[a]
         x, y = self.simplify(a.args[0]), self.simplify(a.args[1])
         match a.kind:
             case "floordiv":
@@ -274,6 +299,8 @@ class Ranges:
                 return y if self.le(x, y) else x if self.le(y, x) else ex.emax(x, y)
 
     def _floordiv(self, x: Expr, n: Expr) -> Expr:
+        if self.facts.exact or self.multiples:
+            x, n = expand_exact(self, x, n)
         q, r = ex.split_multiple(x, n)
         if self.nonneg(r) and self.lt(r, n):
             return q
@@ -286,6 +313,13 @@ class Ranges:
         return ex.floordiv(x, n)
 
     def _mod(self, x: Expr, n: Expr) -> Expr:
+        if self.facts.rests:
+            known = ex.mod(x, n)
+            left = {m: c for m, c in known.terms if not self.facts.rests.keys() & set(m)}
+            if len(left) < len(known.terms):
+                return Expr._make(left)  # pyright: ignore[reportPrivateUsage]
+        if (self.facts.exact or self.multiples) and expand_exact(self, x, n)[1] is ex.ONE:
+            return ex.ZERO
         _, r = ex.split_multiple(x, n)
         if self.nonneg(r) and self.lt(r, n):
             return r

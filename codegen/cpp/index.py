@@ -38,9 +38,10 @@ def _sum(terms: list[tuple[str, str]]) -> str:
 class IndexPrinter:
     """Prints expressions at the current place in a stack of loop levels."""
 
-    def __init__(self) -> None:
+    def __init__(self, ranges: Ranges) -> None:
+        """`ranges` knows the size symbols."""
         self.levels: list[Level] = []
-        self.ranges = Ranges()
+        self.ranges = ranges
         self._counter = 0
         self._aliases: dict[int, str] = {}
 

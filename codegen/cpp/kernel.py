@@ -20,6 +20,7 @@ from minductor.codegen.cpp.shape import words_of
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Expr
 from minductor.dialects.kernel import ops as k
+from minductor.dialects.loop.verify import symbol_ranges
 from minductor.dialects.types import BufType
 
 _DEFAULT_THREADS = 64
@@ -32,7 +33,7 @@ def entry_name(func: k.FuncOp) -> str:
 
 def print_kernel(func: k.FuncOp) -> str:
     """Source of one kernel, without the prelude. Raises EmitError for what has no C++ form."""
-    scope = Scope()
+    scope = Scope(symbol_ranges(func))
     block = func.body.block
     params: list[str] = []
     for access, arg in zip(func.access.data, block.args, strict=True):

@@ -14,6 +14,7 @@ from minductor.codegen.cpp.index import IndexPrinter
 from minductor.codegen.cpp.writer import Writer
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.expr_simplify import Ranges
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,10 @@ class Lane:
 class Scope:
     """Everything that the printers of ops share. One object a kernel."""
 
-    def __init__(self) -> None:
+    def __init__(self, ranges: Ranges) -> None:
+        """`ranges` knows the kernel's size symbols."""
         self.out = Writer(1)
-        self.index = IndexPrinter()
+        self.index = IndexPrinter(ranges)
         self.names = Names()
         self.values: dict[SSAValue, str] = {}
         self.varying: set[SSAValue] = set()

@@ -25,6 +25,7 @@ from minductor.codegen.wrapper.names import Names
 from minductor.dialects import expr as ex
 from minductor.dialects.dtypes import dtype_of_scalar
 from minductor.dialects.kernel import ops as k
+from minductor.dialects.loop.verify import symbol_ranges
 from minductor.dialects.types import BufType
 
 LOOPS = (k.ParallelOp, k.ForOp, k.TileOp, k.ReduceOp, k.ScanOp)
@@ -49,7 +50,8 @@ class KernelPrinter:
         names = Names(set(RESERVED) | {str(e) for e in func.symbols.data})
         self.params = [names.define(a) for a in func.body.block.args]
         wide = func.config.lookup("index", "i64") == "i64"
-        self.scope = Scope(max(1, rank_of(func.body.block)), names, [], wide=wide)
+        rank, ranges = max(1, rank_of(func.body.block)), symbol_ranges(func)
+        self.scope = Scope(rank, names, [], wide=wide, ranges=ranges)
         self.grid: list[tuple[str, str]] = []
 
     def text(self) -> str:

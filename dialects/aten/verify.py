@@ -166,7 +166,7 @@ def _verify_symbols(op: Operation) -> None:
     function = block.parent_op()
     symbols = function.attributes.get("symbols") if function is not None else None
     if isinstance(symbols, SymbolsAttr):
-        known |= {s.atom for s in symbols.data if s.atom.kind == "s"}
+        known |= {s.atom for s in symbols.data.symbols if s.atom.kind == "s"}
     for atom in needed:
         if atom in known or _bound_before(op, block, atom):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -34,12 +34,17 @@ SCAN_KINDS = {
 
 
 def symbol_ranges(op: Operation) -> Ranges:
-    """Ranges of the size symbols declared on the function around `op`."""
+    """Ranges of the size symbols declared on the function around `op`, or by its module's program.
+
+    Sizes of a kernel are those of the program that launches it.
+    """
     parent: Operation | None = op
     while parent is not None:
-        symbols = parent.attributes.get("symbols")
-        if isinstance(symbols, SymbolsAttr):
-            return symbols.ranges()
+        own = [parent] if not isinstance(parent, ModuleOp) else [*parent.body.block.ops]
+        for one in own:
+            symbols = one.attributes.get("symbols")
+            if isinstance(symbols, SymbolsAttr):
+                return symbols.ranges()
         parent = parent.parent_op()
     return Ranges()
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from xdsl.dialects.builtin import UnitAttr, i1, i64
+from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from minductor.dialects import expr as ex
@@ -22,6 +22,7 @@ from minductor.dialects.attrs import Domain, Origin
 from minductor.dialects.dtypes import DTYPES, dtype_of_scalar, scalar_of
 from minductor.dialects.expr import Expr, ExprLike
 from minductor.dialects.expr_simplify import Ranges
+from minductor.dialects.loop.assumed import mark_assumed
 from minductor.dialects.loop.ops import LoadOp, NestOp, ReduceOp, ScanOp, StoreOp
 from minductor.dialects.scalar import ops as sc
 from minductor.dialects.scalar.text import _KINDS as KINDS
@@ -153,13 +154,12 @@ class NestBuilder:
         self._add(self._trusted(store, exprs, self.types[result]))
 
     def _trusted(self, access: OpT, index: Sequence[Expr], type_: TensorType) -> OpT:
-        """Marks an access to symbolic sizes as `assumed` where ranges do not prove it in range."""
-        for e, size in zip(index, type_.sizes, strict=True):
-            if size.as_int is not None and not e.vars("su"):
-                continue
-            if not (self.ranges.nonneg(e) and self.ranges.lt(e, size)):
-                access.attributes["assumed"] = UnitAttr()
-                break
+        """Marks an access to symbolic sizes as `assumed` where ranges do not prove it in range.
+
+        Inside an `if` that is the condition's business.
+        """
+        if self._block is self._top:
+            mark_assumed(access, index, type_, self.ranges)
         return access
 
     # -- values ----------------------------------------------------------------------------------

@@ -24,12 +24,14 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from minductor.dialects.aten.ops import AtenOp
 from minductor.dialects.aten.schema import Schema
 from minductor.dialects.aten.special import AssertOp, ConstantOp, PyOp, ScalarOp
+from minductor.dialects.aten.symbols import used_symbols
 from minductor.dialects.aten.verify import bound_symbols, op_binds, type_symbols
 from minductor.dialects.expr import Expr
 from minductor.dialects.types import AbsentType, IntType, TensorType
 from minductor.lowering.fx_to_aten.arguments import Binder, schema_of
 from minductor.lowering.fx_to_aten.corrections import corrected
 from minductor.lowering.fx_to_aten.errors import ImportRefused
+from minductor.lowering.fx_to_aten.float_sizes import FloatSizes
 from minductor.lowering.fx_to_aten.higher_order import (
     import_higher_order,
     is_token,
@@ -149,6 +151,7 @@ class GraphImporter:
         self.outputs: list[int | None] = []
         self.binder = Binder(self.env, self.symbols, self.scalar)
         self._scalars: dict[tuple[str, Any], SSAValue] = {}
+        self._early: list[tuple[Any, Expr]] | None = []
 
     def run(self) -> Imported:
         """Import the graph."""
@@ -158,14 +161,20 @@ class GraphImporter:
 
     def function(self, visibility: str | None = None) -> FuncOp:
         """The function of the graph."""
+        around, self.symbols.on_float = self.symbols.on_float, self._float_size
+        for node in self.gm.graph.find_nodes(op="placeholder"):
+            self.types.number(node.meta.get("val"))
         for node in self.gm.graph.nodes:
+            if node.op not in ("placeholder", "get_attr"):
+                self._late_arguments()
             self.node(node)
+        self.symbols.on_float = around
         self._check_bound()
         last = self.block.last_op
         results = [v.type for v in last.operands] if last is not None else []
         inputs = [a.type for a in self.block.args]
         func = FuncOp(self.name, (inputs, results), Region(self.block), visibility)
-        symbols = self.symbols.symbols_attr()
+        symbols = self.symbols.symbols_attr(used_symbols(self.block))
         if symbols is not None:
             func.attributes["symbols"] = symbols
         return func
@@ -185,6 +194,19 @@ class GraphImporter:
             handler(node)
         except ImportRefused as refusal:
             raise ImportRefused(refusal.reason, refusal.node or node.name) from None
+
+    def _float_size(self, e: Any, symbol: Expr) -> None:
+        """Binds a size that float arithmetic gives: here, or once all arguments stand."""
+        if self._early is not None:
+            self._early.append((e, symbol))
+            return
+        sizes = FloatSizes(self.symbols, self.block.add_op, self.scalar)
+        self._scalars.setdefault(("Expr", symbol), sizes.bind(e, symbol))
+
+    def _late_arguments(self) -> None:
+        early, self._early = self._early, None
+        for e, symbol in early or ():
+            self._float_size(e, symbol)
 
     # -- values -----------------------------------------------------------------------------------
     def add(self, op: Operation, node: torch.fx.Node) -> Operation:

@@ -77,6 +77,15 @@ class TypeTable:
         self.symbols = symbols
         self._memo: dict[Any, TensorType] = {}
 
+    def number(self, value: Any) -> None:
+        """Numbers the symbols of a fake value; facts on them can then shape its type."""
+        numbers = (value,)
+        if isinstance(value, torch.Tensor) and value.layout is torch.strided:
+            numbers = (*value.size(), *value.stride())
+        for one in numbers:
+            if isinstance(one, torch.SymInt):
+                self.symbols.number(one)
+
     def of(self, value: Any) -> Attribute:
         """The type of a fake tensor, a symbolic or plain number, or None."""
         if isinstance(value, torch.Tensor):

@@ -1,23 +1,26 @@
 """Symbolic sizes: sympy expressions of torch's ShapeEnv become index expressions.
 
 Symbols are renumbered by first use (s77 -> s0), so that equal graphs have equal text. What the
-ShapeEnv knows of a symbol (value at capture, range, divisibility) is written on the function; after
-the import nobody asks sympy or the ShapeEnv again.
+ShapeEnv knows of them (values at capture, ranges, divisors, guards that relate them) is written on
+the function as far as it says something; after the import nobody asks sympy or the ShapeEnv again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from math import gcd
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import sympy
+import torch
 
 from minductor.dialects import expr as ex
-from minductor.dialects.attrs import Symbol, SymbolsAttr
-from minductor.dialects.expr import Expr
+from minductor.dialects.attrs import Known, Symbol, SymbolsAttr, known_ranges
+from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.expr_facts import Fact
 from minductor.lowering.fx_to_aten.conditions import piecewise
 from minductor.lowering.fx_to_aten.errors import ImportRefused
+from minductor.lowering.fx_to_aten.facts import learn
+from minductor.lowering.fx_to_aten.float_sizes import ROUNDINGS, exact_rounding, is_float
 
 UNBOUNDED = 2**62
 """Bounds at or beyond this are torch's ways to say that there is none."""
@@ -29,8 +32,12 @@ class SymbolTable:
     def __init__(self, shape_env: Any = None) -> None:
         self.shape_env = shape_env
         self._memo: dict[sympy.Basic, Expr] = {}
-        self._numbers: dict[sympy.Symbol, Expr] = {}
+        self._numbers: dict[sympy.Basic, Expr] = {}
         self._counts = {"s": 0, "u": 0}
+        self._known = Known()
+        self._learning = False
+        self.on_float: Callable[[Any, Expr], None] = lambda e, symbol: None
+        self._seen = 0
 
     def size(self, value: Any) -> Expr:
         """The expression of an int or SymInt. ImportRefused if it has none."""
@@ -40,7 +47,16 @@ class SymbolTable:
         if self.shape_env is None:
             self.shape_env = node.shape_env
         constant = node.maybe_as_int()
-        return self.convert(node.expr if constant is None else sympy.Integer(constant))
+        if constant is not None:
+            return ex.const(constant)
+        return self.simplified(self.convert(node.expr))
+
+    def number(self, value: torch.SymInt) -> None:
+        """Numbers the symbols of a size without giving its expression."""
+        if self.shape_env is None:
+            self.shape_env = value.node.shape_env
+        if value.node.maybe_as_int() is None:
+            self.convert(value.node.expr)
 
     def define(self, symbol: sympy.Symbol, e: Expr) -> None:
         """Makes a symbol that is not numbered yet stand for an expression."""
@@ -64,9 +80,32 @@ class SymbolTable:
         if isinstance(e, sympy.Pow):
             return self._power(e.args[0], e.args[1], e)
         handler = _FUNCTIONS.get(type(e).__name__)
+        if type(e).__name__ in ROUNDINGS and is_float(e):
+            return self._rounded(e)
         if handler is None:
             raise ImportRefused(f"the size `{e}` has no form as an index expression")
         return handler(self, e)
+
+    def _rounded(self, e: Any) -> Expr:
+        """A float made an int: exact arithmetic, or a new symbol that ops in the graph bind."""
+        low, _ = self._bounds(e)
+        found = exact_rounding(self, e, low is not None and low >= 0)
+        if found is not None:
+            return found
+        if self._learning:
+            raise ImportRefused(f"`{e}` is no size of this graph")
+        symbol = ex.unbacked(self._counts["u"])
+        self._counts["u"] += 1
+        self._numbers[e] = symbol
+        self.on_float(e, symbol)
+        return symbol
+
+    def _bounds(self, e: Any) -> tuple[int | None, int | None]:
+        """Bounds of an expression by the ShapeEnv's ranges."""
+        if not hasattr(self.shape_env, "bound_sympy"):
+            return None, None
+        found = self.shape_env.bound_sympy(e)
+        return _bound(found.lower), _bound(found.upper)
 
     def _polynomial(self, e: Any) -> Expr:
         if any(isinstance(f, sympy.Rational) and f.q != 1 for f in e.atoms(sympy.Rational)):
@@ -99,53 +138,82 @@ class SymbolTable:
         return found
 
     # -- facts ------------------------------------------------------------------------------------
-    def symbols_attr(self) -> SymbolsAttr | None:
-        """What is known of the symbols met so far; None if there are none."""
-        if not self._numbers:
-            return None
-        multiples = self._multiples()
-        rows = [self._facts(s, e, multiples.get(s, 1)) for s, e in self._numbers.items()]
-        return SymbolsAttr(tuple(sorted(rows, key=lambda row: (row.atom.kind, row.atom.index))))
+    def known(self) -> Known:
+        """What is known of the symbols met so far."""
+        if len(self._numbers) != self._seen:
+            self._seen = len(self._numbers)
+            self._learning = True
+            self._known = self._learn()
+            self._learning = False
+        return self._known
 
-    def _facts(self, symbol: sympy.Symbol, e: Expr, multiple: int) -> Symbol:
+    def symbols_attr(self, used: Collection[Atom]) -> SymbolsAttr | None:
+        """What is known of the symbols in use; None if there are none."""
+        known = self.known()
+        rows = sorted((r for r in known.symbols if r.atom in used), key=lambda row: row.atom.key)
+        facts = [f for f in known.facts if all(a in used for a in f.expr.vars())]
+        return SymbolsAttr(Known(tuple(rows), tuple(facts))) if rows else None
+
+    def simplified(self, e: Expr) -> Expr:
+        """The normal form of a size by all that is known."""
+        atom = e.as_atom
+        plain = e.as_int is not None or (atom is not None and atom.is_var)
+        return e if plain else known_ranges(self.known()).simplify(e)
+
+    def _learn(self) -> Known:
+        facts = [f for e in self._relations() for f in self._facts_of(e)]
+        return learn([self._row(s, e) for s, e in self._numbers.items()], facts)
+
+    def _row(self, symbol: sympy.Basic, e: Expr) -> Symbol:
         env = self.shape_env
         atom = e.as_atom
         assert atom is not None
         hints = getattr(env, "backed_var_to_val", None)
         if hints is None:
             hints = getattr(env, "var_to_val", {})
-        hint = hints.get(symbol)
-        low, high = 0, None
         bounds = getattr(env, "var_to_range", {}).get(symbol)
+        low, high = 0, None
         if bounds is not None:
-            low = max(0, _bound(bounds.lower) or 0)
-            high = _bound(bounds.upper)
-        return Symbol(atom, None if hint is None else int(hint), low, high, multiple)
+            low, high = _bound(bounds.lower), _bound(bounds.upper)
+        elif not isinstance(symbol, sympy.Symbol):
+            low, high = self._bounds(symbol)
+        hint = symbol.xreplace(hints)
+        return Symbol(atom, int(hint) if isinstance(hint, sympy.Integer) else None, low, high)
 
-    def _multiples(self) -> dict[sympy.Symbol, int]:
-        """Divisors from guards such as Eq(Mod(11*s17, 2), 0)."""
-        out: dict[sympy.Symbol, int] = {}
-        for e in self._zero_mods():
-            symbol, factor = _scaled_symbol(e.args[0])
-            modulus = e.args[1]
-            if symbol is None or not isinstance(modulus, sympy.Integer):
-                continue
-            step = int(modulus) // gcd(int(modulus), factor)
-            known = out.get(symbol, 1)
-            out[symbol] = known * step // gcd(known, step)
-        return out
-
-    def _zero_mods(self) -> Iterable[Any]:
+    def _relations(self) -> Iterable[Any]:
+        """What the ShapeEnv holds true, as sympy: guards, and assertions made at run time."""
         env = self.shape_env
-        for guard in getattr(env, "guards", ()):
-            e = guard.expr
-            if isinstance(e, sympy.Eq):
-                a, b = e.args
-                if b == 0 and type(a).__name__ in ("Mod", "PythonMod"):
-                    yield a
-        for e in sorted(getattr(env, "divisible", ()), key=str):
-            if type(e).__name__ in ("Mod", "PythonMod"):
-                yield e
+        given = [guard.expr for guard in getattr(env, "guards", ())]
+        for asserts in getattr(env, "deferred_runtime_asserts", {}).values():
+            given += [one.expr for one in asserts]
+        given += [sympy.Eq(e, 0, evaluate=False) for e in getattr(env, "divisible", ())]
+        for e in given:
+            replaced = env.replace(e) if hasattr(env, "replace") else e
+            if all(s in self._numbers for s in replaced.free_symbols):
+                yield replaced
+
+    def _facts_of(self, e: Any) -> list[Fact]:
+        """A relation as facts; none where it has no form, or says nothing."""
+        if isinstance(e, sympy.And):
+            return [f for part in e.args for f in self._facts_of(part)]
+        if isinstance(e, sympy.Not) and isinstance(e.args[0], sympy.Eq):
+            return self._facts_of(sympy.Ne(*e.args[0].args))
+        if not isinstance(e, sympy.core.relational.Relational):
+            return []
+        try:
+            a, b = (self.convert(arg) for arg in e.args)
+        except (ImportRefused, ZeroDivisionError):
+            return []
+        shapes: dict[type, Fact] = {
+            sympy.Ge: Fact("nonneg", a - b),
+            sympy.Gt: Fact("nonneg", a - b - 1),
+            sympy.Le: Fact("nonneg", b - a),
+            sympy.Lt: Fact("nonneg", b - a - 1),
+            sympy.Eq: Fact("zero", a - b),
+            sympy.Ne: Fact("nonzero", a - b),
+        }
+        fact = next((shapes[t] for t in shapes if isinstance(e, t)), None)
+        return [] if fact is None or not fact.expr.vars() else [fact]
 
     def nonneg_form(self, e: Any) -> list[Expr] | None:
         """Expressions that are all >= 0 where a relation of sizes holds; None for others."""
@@ -173,17 +241,6 @@ def _bound(value: Any) -> int | None:
     except (TypeError, ValueError, OverflowError, AttributeError):
         return None
     return number if abs(number) < UNBOUNDED else None
-
-
-def _scaled_symbol(e: Any) -> tuple[sympy.Symbol | None, int]:
-    """(s, k) of `k*s`."""
-    if isinstance(e, sympy.Symbol):
-        return e, 1
-    if isinstance(e, sympy.Mul) and len(e.args) == 2:
-        factor, symbol = e.args
-        if isinstance(factor, sympy.Integer) and isinstance(symbol, sympy.Symbol):
-            return symbol, abs(int(factor))
-    return None, 1
 
 
 def _binary(fn: Callable[[Expr, Expr], Expr]) -> Callable[[SymbolTable, Any], Expr]:
@@ -232,6 +289,13 @@ def _rounded(up: bool) -> Callable[[SymbolTable, Any], Expr]:
     return build
 
 
+def _truncated(table: SymbolTable, e: Any) -> Expr:
+    low, _ = table._bounds(e)
+    if low is None or low < 0:
+        raise ImportRefused(f"the size `{e}` may be negative before it is truncated")
+    return _rounded(up=False)(table, e)
+
+
 def _power_by_natural(table: SymbolTable, e: Any) -> Expr:
     return table._power(e.args[0], e.args[1], e)
 
@@ -256,8 +320,10 @@ _FUNCTIONS: dict[str, Callable[[SymbolTable, Any], Expr]] = {
     "Mod": _modulo,
     "PythonMod": _modulo,
     "ModularIndexing": _modular_indexing,
+    "TruncToInt": _truncated,
     "Max": _binary(ex.emax),
     "Min": _binary(ex.emin),
+    "Abs": lambda table, e: ex.emax(table.convert(e.args[0]), -table.convert(e.args[0])),
     "Identity": lambda table, e: table.convert(e.args[0]),
     "Piecewise": lambda table, e: piecewise(table.convert, e),
     "PowByNatural": _power_by_natural,

@@ -50,7 +50,10 @@ class AtenDcePass(MiniPass):
 
 
 def drop_dead(block: Block) -> int:
-    """Erase dead ops from the end to the start; how many there were."""
+    """Erase dead ops from the end to the start; how many there were.
+
+    An op that gives an unbacked symbol its value is used by all ops with that symbol.
+    """
     dropped = 0
     needed: set[Atom] = set()
     for op in reversed(list(block.ops)):

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from minductor.dialects.attrs import SymbolsAttr
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
+from minductor.dialects.loop.verify import symbol_ranges
 from minductor.dialects.types import BufType
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import LOOPS, kernels_of
@@ -37,11 +37,7 @@ class KernelIndexWidthPass(MiniPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Decide for every Triton kernel."""
-        ranges = Ranges()
-        for fn in op.body.block.ops:
-            symbols = fn.attributes.get("symbols")
-            if isinstance(symbols, SymbolsAttr):
-                ranges = symbols.ranges()
+        ranges = symbol_ranges(op)
         for func in kernels_of(op, "triton"):
             index = "i32" if fits(func, ranges) else "i64"
             func.config = func.config.with_(index=index)

@@ -28,10 +28,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
 from minductor.dialects import expr as ex
-from minductor.dialects.attrs import ExprAttr, IndexAttr, SymbolsAttr
+from minductor.dialects.attrs import ExprAttr, IndexAttr
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
+from minductor.dialects.loop.verify import symbol_ranges
 from minductor.dialects.scalar.ops import IfOp, WithinOp
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import LOOPS, estimate, is_leaf, kernels_of, module_hints
@@ -56,19 +57,11 @@ class KernelPeelPass(MiniPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Cut inner loops first."""
-        ranges, hints = _symbol_ranges(op), module_hints(op)
+        ranges, hints = symbol_ranges(op), module_hints(op)
         for kernel in kernels_of(op, "cpp"):
             loops = [o for o in kernel.walk() if isinstance(o, k.ParallelOp | k.ForOp)]
             for loop in reversed(loops):
                 _Cutter(self, kernel, loop, ranges, hints, sink_of(ctx)).run()
-
-
-def _symbol_ranges(module: ModuleOp) -> Ranges:
-    for op in module.body.block.ops:
-        symbols = op.attributes.get("symbols")
-        if isinstance(symbols, SymbolsAttr):
-            return symbols.ranges()
-    return Ranges()
 
 
 @dataclass

@@ -38,7 +38,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
-from minductor.dialects.attrs import SymbolsAttr
+from minductor.dialects.attrs import Known, SymbolsAttr
 from minductor.passes.base import MiniPass
 from minductor.passes.logs import LogSink, logs_of
 from minductor.passes.loop.fusion.build import write_groups
@@ -84,7 +84,7 @@ class LoopFusePass(MiniPass):
 
     def _function(self, ctx: Context, func: FuncOp) -> None:
         symbols = func.attributes.get("symbols")
-        known = symbols if isinstance(symbols, SymbolsAttr) else SymbolsAttr(())
+        known = symbols if isinstance(symbols, SymbolsAttr) else SymbolsAttr(Known())
         graph = FusionGraph(func.body.block, known.ranges())
         if not graph.slots:
             return

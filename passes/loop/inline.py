@@ -32,7 +32,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 
 from minductor.dialects import expr as ex
-from minductor.dialects.attrs import ExprAttr, OriginsAttr, SymbolsAttr
+from minductor.dialects.attrs import ExprAttr, Known, OriginsAttr, SymbolsAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.loop.ops import ExternOp, LoadOp, NestOp, ViewOp
 from minductor.dialects.types import TensorType
@@ -67,7 +67,7 @@ class LoopInlinePass(MiniPass):
         erase_unread(block)
         nests = [op for op in block.ops if isinstance(op, NestOp)]
         symbols = func.attributes.get("symbols")
-        known = symbols if isinstance(symbols, SymbolsAttr) else SymbolsAttr(())
+        known = symbols if isinstance(symbols, SymbolsAttr) else SymbolsAttr(Known())
         ranges = known.ranges()
         machine = machine_of(self.machine, device_of(nests))
         limits = Limits(ops=self.max_ops, reads=self.max_reads)

@@ -36,6 +36,7 @@ from minductor.dialects import expr as ex
 from minductor.dialects.attrs import Domain, DomainAttr, ExprAttr, IndexAttr, SymbolsAttr
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import Ranges, flatten_index
+from minductor.dialects.loop.assumed import mark_load
 from minductor.dialects.loop.ops import LoadOp, NestOp, StoreOp, ViewOp
 from minductor.dialects.scalar.ops import BoundOp, ConstantOp, IfOp, WithinOp
 from minductor.dialects.types import TensorType
@@ -127,7 +128,7 @@ def simplify_block(block: Block, ranges: Ranges, guarded: bool, sink: RemarkSink
         if isinstance(op, WithinOp):
             fold_test(op, ranges)
         elif isinstance(op, IfOp):
-            simplify_if(op, ranges, sink)
+            simplify_if(op, ranges, guarded, sink)
 
 
 def with_operands(op: Operation, attr: IndexAttr | ExprAttr, ranges: Ranges) -> Ranges:
@@ -156,7 +157,7 @@ def fold_test(op: WithinOp, ranges: Ranges) -> None:
     Rewriter.replace_op(op, ConstantOp.of(holds, i1))
 
 
-def simplify_if(op: IfOp, ranges: Ranges, sink: RemarkSink) -> None:
+def simplify_if(op: IfOp, ranges: Ranges, guarded: bool, sink: RemarkSink) -> None:
     """Simplify both regions, or put the one that holds in the place of the `if`."""
     cond = op.cond.owner
     if not isinstance(cond, ConstantOp):
@@ -175,6 +176,8 @@ def simplify_if(op: IfOp, ranges: Ranges, sink: RemarkSink) -> None:
     for inner in list(block.ops):
         inner.detach()
         parent.insert_op_before(inner, op)
+        if isinstance(inner, LoadOp) and not guarded:
+            mark_load(inner, ranges)
     for old, new in zip(op.results, results, strict=True):
         old.replace_all_uses_with(new)
     op.detach()

@@ -18,6 +18,7 @@ from minductor.dialects.attrs import ExprAttr, IndexAttr
 from minductor.dialects.dtypes import dtype_of_scalar
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import Ranges
+from minductor.dialects.loop.assumed import mark_load
 from minductor.dialects.loop.ops import LoadOp, NestOp, StoreOp
 from minductor.dialects.scalar.ops import (
     BoundOp,
@@ -234,6 +235,8 @@ class BodyBuilder:
                 location=op.location,
             )
             self.block.add_op(new)
+            if isinstance(new, LoadOp) and len(self.scopes) == 1:
+                mark_load(new, self.ranges)
             results = tuple(new.results)
             self.scopes[-1][key] = results
             for old, result in zip(op.results, results, strict=True):
@@ -411,9 +414,7 @@ def refined(ranges: Ranges, cond: SSAValue, side: bool) -> Ranges:
         bounds = (first, low - 1 if ranges.le(low - 1, last) else last)
     else:
         return ranges
-    out = Ranges(ranges.bounds, ranges.multiples)
-    out.bounds[atom] = bounds
-    return out
+    return ranges.with_bound(atom, *bounds)
 
 
 _ROOTS: frozenset[type[Operation]] = frozenset((StoreOp, YieldOp))

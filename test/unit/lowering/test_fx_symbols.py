@@ -16,6 +16,7 @@ from torch.utils._sympy.functions import (
     Mod,
     ModularIndexing,
     PythonMod,
+    ToFloat,
 )
 
 from minductor.dialects.expr import Expr
@@ -125,3 +126,15 @@ def test_conditions_choose_between_sizes(condition):
         for a in range(1, 5):
             for b in range(1, 5):
                 assert evaluate(mine, table, {A: a, B: b}) == int(e.subs({A: a, B: b}))
+
+
+def test_rounded_floats():
+    table = SymbolTable()
+    exact = table.convert(FloorToInt(ToFloat(A) * sympy.Float(1.5)))
+    assert str(exact) == "((3 * s0) floordiv 2)"
+    up = table.convert(CeilToInt(ToFloat(A) * sympy.Float(0.25)))
+    assert [evaluate(up, table, {A: n}) for n in (4, 5, 8)] == [1, 2, 2]
+    bound = []
+    table.on_float = lambda e, symbol: bound.append(str(symbol))
+    assert str(table.convert(FloorToInt(ToFloat(A) * sympy.Float(0.7)))) == "u0"
+    assert bound == ["u0"]

@@ -115,7 +115,8 @@ def test_symbols_are_renumbered_and_described():
     types = [a.type for a in imported.args]
     assert types[:2] == [IntType(ex.sym(0)), IntType(ex.sym(1))]
     text = str(imported.module)
-    assert "s0 = [hint 6, min 2" in text
+    assert "s0 = [hint 6, min 4" in text
+    assert "zero (s0 mod ((s0 floordiv 2)))" in text
     assert "s1 = [hint 5, min 2" in text
 
 
