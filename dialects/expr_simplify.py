@@ -122,7 +122,7 @@ class Ranges:
         (xlo, xhi), (ylo, yhi) = self.interval(a.args[0]), self.interval(a.args[1])
         match a.kind:
             case "floordiv":
-                return self._div_interval((xlo, xhi), (ylo, yhi))
+                return _div_interval((xlo, xhi), (ylo, yhi))
             case "mod":
                 top = None if yhi is None else yhi - 1
                 if xlo is not None and xlo >= 0 and xhi is not None:
@@ -136,24 +136,6 @@ class Ranges:
                 lows = [v for v in (xlo, ylo) if v is not None]
                 tops_ = None if xhi is None or yhi is None else max(xhi, yhi)
                 return max(lows) if lows else None, tops_
-
-    @staticmethod
-    def _div_interval(
-        x: tuple[int | None, int | None], y: tuple[int | None, int | None]
-    ) -> tuple[int | None, int | None]:
-        (xlo, xhi), (ylo, yhi) = x, y
-        ylo = max(1, ylo or 1)
-        if xlo is None:
-            lo = None
-        elif xlo >= 0:
-            lo = 0 if yhi is None else xlo // max(1, yhi)
-        else:
-            lo = xlo // ylo
-        if xhi is None:
-            return lo, None
-        if xhi >= 0:
-            return lo, xhi // ylo
-        return lo, -1 if yhi is None else xhi // max(1, yhi)
 
     # -- proofs ----------------------------------------------------------------------------------
     def nonneg(self, e: Expr) -> bool:
@@ -306,7 +288,7 @@ class Ranges:
             return q
         if not self.nonneg(r) and self.nonneg(r + n) and self.nonneg(-1 - r):
             return q - 1
-        split = self._split_by_divisor(r, n)
+        split = _split_by_divisor(self, r, n)
         if split is not None:
             high, g, _ = split
             return q + ex.floordiv(high, int(n) // g)
@@ -328,22 +310,41 @@ class Ranges:
             return ex.ZERO
         if not self.nonneg(r) and self.nonneg(r + n) and self.nonneg(-1 - r):
             return r + n
-        split = self._split_by_divisor(r, n)
+        split = _split_by_divisor(self, r, n)
         if split is not None:
             high, g, low = split
             return g * ex.mod(high, int(n) // g) + low
         return ex.mod(x, n)
 
-    def _split_by_divisor(self, r: Expr, n: Expr) -> tuple[Expr, int, Expr] | None:
-        """r = g*high + low, 0 <= low < g, g divides the constant n; None if there is none."""
-        ni = n.as_int
-        if ni is None:
-            return None
-        for g in sorted({abs(c) for m, c in r.terms if m and abs(c) > 1 and ni % abs(c) == 0}):
-            high, low = ex.split_multiple(r, ex.const(g))
-            if g < ni and high.terms and low.terms and self.nonneg(low) and self.lt(low, g):
-                return high, g, low
+
+def _div_interval(
+    x: tuple[int | None, int | None], y: tuple[int | None, int | None]
+) -> tuple[int | None, int | None]:
+    (xlo, xhi), (ylo, yhi) = x, y
+    ylo = max(1, ylo or 1)
+    if xlo is None:
+        lo = None
+    elif xlo >= 0:
+        lo = 0 if yhi is None else xlo // max(1, yhi)
+    else:
+        lo = xlo // ylo
+    if xhi is None:
+        return lo, None
+    if xhi >= 0:
+        return lo, xhi // ylo
+    return lo, -1 if yhi is None else xhi // max(1, yhi)
+
+
+def _split_by_divisor(ranges: Ranges, r: Expr, n: Expr) -> tuple[Expr, int, Expr] | None:
+    """r = g*high + low, 0 <= low < g, g divides the constant n; None if there is none."""
+    ni = n.as_int
+    if ni is None:
         return None
+    for g in sorted({abs(c) for m, c in r.terms if m and abs(c) > 1 and ni % abs(c) == 0}):
+        high, low = ex.split_multiple(r, ex.const(g))
+        if g < ni and high.terms and low.terms and ranges.nonneg(low) and ranges.lt(low, g):
+            return high, g, low
+    return None
 
 
 def _replace_atom(e: Expr, atom: Atom, by: Expr) -> Expr:

@@ -212,11 +212,17 @@ class _BodyChecker:
 
 def op_exprs(op: Operation) -> Iterator[Expr]:
     """All index expressions in the properties of an op."""
-    for attr in op.properties.values():
-        if isinstance(attr, IndexAttr):
-            yield from attr.data
-        elif isinstance(attr, ExprAttr):
-            yield attr.data
+    waiting: list[Attribute] = [*op.properties.values()]
+    while waiting:
+        match waiting.pop():
+            case IndexAttr(data=exprs):
+                yield from exprs
+            case ExprAttr(data=e):
+                yield e
+            case ArrayAttr(data=items):
+                waiting.extend(items)
+            case _:
+                pass
 
 
 def _verify_access(op: Operation, base: SSAValue, extra: Sequence[SSAValue]) -> TensorType:

@@ -38,8 +38,14 @@ ROUNDINGS = {
 """torch's functions from a float to an int, and the function of `aten.py` before the cast."""
 SHORT = 2**20
 """Numerator and denominator up to which products with sizes are exact in double precision."""
-_ARITHMETIC = {"Mul": "mul", "Add": "add", "Pow": "pow", "FloatPow": "pow"}
-_ARITHMETIC |= {"FloatTrueDiv": "truediv", "IntTrueDiv": "truediv"}
+_ARITHMETIC = {
+    "Mul": "mul",
+    "Add": "add",
+    "Pow": "pow",
+    "FloatPow": "pow",
+    "FloatTrueDiv": "truediv",
+    "IntTrueDiv": "truediv",
+}
 
 
 def is_float(e: Any) -> bool:

@@ -16,12 +16,13 @@ from functools import cached_property
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from minductor.dialects.aten.verify import type_symbols
 from minductor.dialects.attrs import DomainAttr
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.loop.ops import CommitOp, ExternOp, NestOp, ViewOp
 from minductor.dialects.loop.verify import op_exprs
-from minductor.dialects.types import IntType, TensorType
+from minductor.dialects.types import TensorType
 from minductor.passes.loop.deps import (
     Extents,
     MemoryDep,
@@ -156,9 +157,10 @@ class FusionGraph:
             if self._last_effect is not None:
                 connect(self._last_effect, node)
             self._last_effect = node
-        for result in op.results:
-            if isinstance(result.type, IntType):
-                for atom in result.type.data.vars("u"):
+        if isinstance(op, ExternOp):
+            # a call binds a symbol by a number, or by the size of what it gives
+            for result in op.results:
+                for atom in filter(lambda a: a.kind == "u", type_symbols(result.type)):
                     self._binders.setdefault(atom, node)
 
     def _needed(self, op: Operation) -> Iterator[Node]:

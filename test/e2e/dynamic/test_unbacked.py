@@ -109,7 +109,7 @@ def test_marked_unbacked() -> None:
 
 def test_index_by_number() -> None:
     def fn(x: Tensor, i: Tensor) -> Tensor:
-        return x[i[0].item()] + x.select(0, 1)
+        return x[int(i[0].item())] + x.select(0, 1)
 
     subject = compiled(fn, dynamic=True)
     for first in (0, 3):
