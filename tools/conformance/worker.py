@@ -213,8 +213,12 @@ class Worker:
             self._result(item, unit, wrong.cls, f"with graph breaks: {wrong.reason}")
         except Exception as broken:
             known = allowed_fallback(one_line(broken))
-            cls = ERROR if known is None else SKIPPED
-            self._result(item, unit, cls, known or f"with graph breaks: {one_line(broken)}")
+            if known is not None:
+                self._result(item, unit, SKIPPED, known)
+            elif not runs_under_aot([unit.fn], [unit.tree], grad):
+                self._result(item, unit, UNTRACEABLE, f"with graph breaks too: {why}")
+            else:
+                self._result(item, unit, ERROR, f"with graph breaks: {one_line(broken)}")
         else:
             self._result(item, unit, UNTRACEABLE, why, subject)
 
