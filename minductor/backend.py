@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule
 
+from minductor import collection
 from minductor.autograd import trace_and_compile
 from minductor.eager import Boxed
 from minductor.errors import OptionError
@@ -42,7 +43,8 @@ def compile_fx_graph(
     def compiler(graph: GraphModule, inputs: Sequence[Any], kind: str) -> Boxed:
         return compile_graph(graph, kind, checked)
 
-    return trace_and_compile(gm, example_inputs, compiler, checked.eager_random)
+    with collection.put_off():
+        return trace_and_compile(gm, example_inputs, compiler, checked.eager_random)
 
 
 def compile(f: Callable[..., Any] | None = None, **options: Any) -> Any:

@@ -18,6 +18,7 @@ from torch._guards import CompileContext
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule
 
+from minductor import collection
 from minductor.compiler import Compile, Outcome
 from minductor.eager import Boxed, calls_of, run_eagerly
 from minductor.errors import CompileError, FallbackWarning, Unsupported
@@ -58,7 +59,11 @@ class Job:
         """Counts the time inside, and shows progress; fake tensors are off."""
         start = time.perf_counter()
         try:
-            with unset_fake_temporarily(), Progress(self.name, self.options.progress) as progress:
+            with (
+                collection.put_off(),
+                unset_fake_temporarily(),
+                Progress(self.name, self.options.progress) as progress,
+            ):
                 yield progress
         finally:
             self.seconds += time.perf_counter() - start

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from minductor.dialects.attrs import IndexAttr
@@ -73,6 +73,7 @@ class _Planner:
         self.block = block
         self.reuse = reuse
         self.root: dict[SSAValue, SSAValue] = {}
+        self.views: dict[SSAValue, list[SSAValue]] = {}
         self.last: dict[SSAValue, Operation] = {}
         self.returned: set[SSAValue] = set()
         self._lifetimes()
@@ -84,7 +85,7 @@ class _Planner:
     def _lifetimes(self) -> None:
         for op in self.block.ops:
             if isinstance(op, h.ReinterpretOp):
-                self.root[op.result] = self.storage(op.source)
+                self._view(op.result, self.storage(op.source))
             elif isinstance(op, h.ExternOp):
                 self._extern_aliases(op)
             for value in op.operands:
@@ -97,19 +98,24 @@ class _Planner:
         for pair in op.aliases or ():
             if isinstance(pair, IndexAttr):
                 result, operand = (int(e) for e in pair.data)
-                self.root[op.results[result]] = self.storage(op.operands[operand])
+                self._view(op.results[result], self.storage(op.operands[operand]))
+
+    def _view(self, value: SSAValue, root: SSAValue) -> None:
+        self.root[value] = root
+        self.views.setdefault(root, []).append(value)
 
     def run(self, ctx: Context, name: str) -> None:
         """Reuse in program order, then free what is left."""
-        free: list[SSAValue] = []
+        free = _Free()
         for op in list(self.block.ops):
             if isinstance(op, h.AllocOp) and self.reuse:
                 self._reuse(op, free, ctx, name)
-            free.extend(v for v in self._ending(op) if v not in free)
+            for value in self._ending(op):
+                free.add(value)
         for op in list(self.block.ops):
-            values = [v for v in self._ending(op) if v in free]
+            values = [v for v in self._ending(op) if v in free.values]
             if values:
-                views = [v for v, root in self.root.items() if root in values]
+                views = [v for root in values for v in self.views.get(root, ())]
                 Rewriter.insert_op(h.FreeOp.of(*values, *views), InsertPoint.after(op))
 
     def _ending(self, op: Operation) -> list[SSAValue]:
@@ -121,22 +127,18 @@ class _Planner:
             v for v in dict.fromkeys(found) if self.last.get(v) is op and v not in self.returned
         ]
 
-    def _reuse(self, op: h.AllocOp, free: list[SSAValue], ctx: Context, name: str) -> None:
-        for value in reversed(free):
-            if not isinstance(value.owner, h.AllocOp | h.ReuseOp) or not fits(
-                value.type, op.result.type
-            ):
-                continue
-            free.remove(value)
-            new = h.ReuseOp.of(value, op.result.type)
-            new.location = op.location
-            new.result.name_hint = op.result.name_hint
-            self._move(op.result, new.result)
-            Rewriter.replace_op(op, new)
-            sink_of(ctx).accepted(
-                name, f"{new.result.name_hint}, {value.name_hint}", "storage of equal bytes is dead"
-            )
+    def _reuse(self, op: h.AllocOp, free: _Free, ctx: Context, name: str) -> None:
+        value = free.take(op.result.type)
+        if value is None:
             return
+        new = h.ReuseOp.of(value, op.result.type)
+        new.location = op.location
+        new.result.name_hint = op.result.name_hint
+        self._move(op.result, new.result)
+        Rewriter.replace_op(op, new)
+        sink_of(ctx).accepted(
+            name, f"{new.result.name_hint}, {value.name_hint}", "storage of equal bytes is dead"
+        )
 
     def _move(self, old: SSAValue, new: SSAValue) -> None:
         """Carry the lifetime facts of a replaced value over."""
@@ -144,17 +146,35 @@ class _Planner:
             self.last[new] = self.last.pop(old)
         if old in self.returned:
             self.returned.add(new)
-        self.root = {k: new if root is old else root for k, root in self.root.items()}
+        for view in self.views.pop(old, ()):
+            self._view(view, new)
 
 
-def fits(have: object, want: object) -> bool:
-    """Two tensors whose storage has provably the same size on the same device."""
-    assert isinstance(have, TensorType)
-    assert isinstance(want, TensorType)
-    if have.device != want.device:
-        return False
-    return _bytes(have) is _bytes(want)
+class _Free:
+    """Dead buffers; those of the program's own memory by device and bytes, newest last."""
+
+    def __init__(self) -> None:
+        self.values: set[SSAValue] = set()
+        self._fitting: dict[tuple[str, Expr], list[SSAValue]] = {}
+
+    def add(self, value: SSAValue) -> None:
+        """A buffer whose last use is past."""
+        if value in self.values:
+            return
+        self.values.add(value)
+        if isinstance(value.owner, h.AllocOp | h.ReuseOp):
+            self._fitting.setdefault(_place(value.type), []).append(value)
+
+    def take(self, type_: Attribute) -> SSAValue | None:
+        """The newest buffer whose storage has provably the size that `type_` needs."""
+        fitting = self._fitting.get(_place(type_))
+        if not fitting:
+            return None
+        value = fitting.pop()
+        self.values.discard(value)
+        return value
 
 
-def _bytes(type_: TensorType) -> Expr:
-    return type_.storage_elements * type_.info.size
+def _place(type_: Attribute) -> tuple[str, Expr]:
+    assert isinstance(type_, TensorType)
+    return type_.device, type_.storage_elements * type_.info.size

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from xdsl.ir import Block, Operation, OpResult
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import BytesAttr, Domain, DomainAttr
@@ -25,7 +25,9 @@ NAME_LENGTH = 100
 def write_groups(graph: FusionGraph, pricer: Pricer) -> None:
     """Replace the nests of the block by groups; everything stands in the graph's order."""
     nodes = graph.nodes
-    made = {node: _group(node, graph, pricer) for node in nodes if node.kind == "nest"}
+    outside: dict[SSAValue, tuple[SSAValue, GroupOp]] = {}
+    made = {node: _group(node, graph, pricer, outside) for node in nodes if node.kind == "nest"}
+    _redirect(outside)
     last = graph.tail[0]
     for node in nodes:
         op: Operation = made[node] if node in made else node.ops[0]
@@ -34,7 +36,32 @@ def write_groups(graph: FusionGraph, pricer: Pricer) -> None:
         graph.block.insert_op_before(op, last)
 
 
-def _group(node: Node, graph: FusionGraph, pricer: Pricer) -> GroupOp:
+def _redirect(outside: dict[SSAValue, tuple[SSAValue, GroupOp]]) -> None:
+    """Readers outside a group take the group's results; each reader is written once, however many
+    of its operands change."""
+    readers = dict.fromkeys(use.operation for value in outside for use in value.uses)
+    for op in readers:
+        around = set(_ancestors(op))
+        old = op.operands
+        new = [outside[v][0] if v in outside and outside[v][1] not in around else v for v in old]
+        if any(a is not b for a, b in zip(old, new, strict=True)):
+            op.operands = new
+
+
+def _ancestors(op: Operation) -> Iterator[Operation]:
+    here = op.parent_op()
+    while here is not None:
+        yield here
+        here = here.parent_op()
+
+
+def _group(
+    node: Node,
+    graph: FusionGraph,
+    pricer: Pricer,
+    outside: dict[SSAValue, tuple[SSAValue, GroupOp]],
+) -> GroupOp:
+    """The group of a node; `outside` gets what its results are called outside."""
     nests = sorted((i.nest for i in node.infos), key=graph.position.__getitem__)
     infos = sorted(node.infos, key=lambda i: graph.position[i.nest])
     ledger = group_bytes(infos, node.axes, pricer)
@@ -55,7 +82,7 @@ def _group(node: Node, graph: FusionGraph, pricer: Pricer) -> GroupOp:
     group.location = fused_location([nest.location for nest in nests])
     for inner, outer in zip(kept, group.results, strict=True):
         outer.name_hint = inner.name_hint
-        inner.replace_uses_with_if(outer, lambda use: not _within(use.operation, group))
+        outside[inner] = (outer, group)
     return group
 
 
@@ -70,13 +97,6 @@ def unguard(nest: NestOp, made: set[OpResult]) -> None:
         if outer is not op:
             op.detach()
             nest.body.block.insert_op_before(op, outer)
-
-
-def _within(op: Operation, group: GroupOp) -> bool:
-    here: Operation | None = op
-    while here is not None and here is not group:
-        here = here.parent_op()
-    return here is group
 
 
 def group_name(nests: Iterable[NestOp]) -> str:
