@@ -25,10 +25,14 @@ ATEN: tuple[str, ...] = ("aten-fold", "aten-algebra", "aten-views", "aten-cse", 
 LOOP: tuple[str, ...] = ("aten-to-loop", "loop-simplify-index", "loop-inline", "loop-fuse")
 """`aten` to fused `loop`."""
 
+LOOP_GRID: tuple[str, ...] = (*LOOP[:-1], "loop-fuse{across=false}")
+"""The same for programs of a grid, which cannot wait for each other."""
+
 KERNEL_CPU: tuple[str, ...] = (
     "loop-to-kernel{target=cpp}",
     "kernel-peel",
     "kernel-predicate",
+    "kernel-privatise",
     "kernel-vectorize",
     "kernel-threads",
     "kernel-extern-out",
@@ -57,8 +61,8 @@ RETARGET: tuple[str, ...] = ("retarget{device=cuda}",)
 
 PIPELINES: dict[str, tuple[str, ...]] = {
     "default-cpu": (*ATEN, *LOOP, *KERNEL_CPU),
-    "default-cuda": (*RETARGET, *ATEN, *LOOP, *KERNEL_CUDA),
-    "default-triton": (*ATEN, *LOOP, *KERNEL_CUDA),
+    "default-cuda": (*RETARGET, *ATEN, *LOOP_GRID, *KERNEL_CUDA),
+    "default-triton": (*ATEN, *LOOP_GRID, *KERNEL_CUDA),
 }
 """Pipeline name -> its passes as text, in order."""
 

@@ -16,7 +16,7 @@ from minductor.codegen.cpp import reduce
 from minductor.codegen.cpp.ctext import memory_type
 from minductor.codegen.cpp.loops import print_block, print_loop, print_op
 from minductor.codegen.cpp.scope import Scope, unprintable
-from minductor.codegen.cpp.shape import words_of
+from minductor.codegen.cpp.shape import header, ranged, words_of
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Expr
 from minductor.dialects.kernel import ops as k
@@ -84,7 +84,7 @@ def _entry(func: k.FuncOp, body: str) -> str:
 
 def _print_body(scope: Scope, func: k.FuncOp) -> None:
     ops = list(func.body.block.ops)
-    first = next((i for i, op in enumerate(ops) if _threaded(op)), None)
+    first = next((i for i, op in enumerate(ops) if _shared(op) is not None), None)
     if first is None:
         for op in ops:
             if not isinstance(op, k.BarrierOp):
@@ -98,6 +98,16 @@ def _print_body(scope: Scope, func: k.FuncOp) -> None:
 def _threaded(op: Operation) -> bool:
     words = op.properties.get("words")
     return words is not None and cast(Any, words).data.run == "threads"
+
+
+def _shared(op: Operation) -> Any | None:
+    """The threaded loop that an op is, or that stands alone inside parallel loops; None: no one."""
+    while not _threaded(op):
+        ops = list(op.body.block.ops) if isinstance(op, k.ParallelOp) else []
+        if len(ops) != 1:
+            return None
+        op = ops[0]
+    return op
 
 
 class Region:
@@ -132,7 +142,7 @@ class Region:
 
     def _if_clause(self, ops: list[Operation]) -> str:
         """Threads pay when any threaded loop says so."""
-        whens = [words_of(op).when for op in ops if _threaded(op)]
+        whens = [words_of(loop).when for op in ops if (loop := _shared(op)) is not None]
         if any(w is None for w in whens):
             return ""
         texts = dict.fromkeys(f"{self.scope.index.text(w)} > 0" for w in whens if w is not None)
@@ -150,6 +160,8 @@ class Region:
                 self._loop(op)
             else:
                 raise unprintable(op, "it cannot run in threads; let it `run seq`")
+        elif _shared(op) is not None:
+            self._around(cast(k.ParallelOp, op), states)
         elif _stores(op):
             if any(r.uses for r in op.results):
                 raise unprintable(op, "a sequential stage between threaded ones stores and yields")
@@ -157,6 +169,13 @@ class Region:
                 print_op(scope, op)
         else:
             print_op(scope, op)
+
+    def _around(self, op: k.ParallelOp, states: Any) -> None:
+        """Every thread runs a loop around a threaded one, and takes its share inside."""
+        scope, var, extent = self.scope, op.var.data, op.extent.data
+        head = header(var, "0", scope.index.text(extent))
+        with ranged(scope, var, extent), scope.out.block(head), scope.level(var):
+            self._op(next(iter(op.body.block.ops)), states, None)
 
     def _share(self, op: Any, unit: int) -> tuple[str, str]:
         """A thread's part of a loop, whole units."""

@@ -313,29 +313,48 @@ class CommitOp(CommitText, CommitVerify, IRDLOperation):
 
 @irdl_op_definition
 class GroupOp(GroupText, GroupVerify, IRDLOperation):
-    """`group "name" -> T {.. yield}`: a fused group; only yielded tensors reach memory."""
+    """`group "name" -> T across [2] {.. yield}`: a fused group; only yielded tensors reach memory.
+
+    across: places, among the nests, of those whose reduce variables walk the shared loops: they
+    gather their results over all iterations of the group, and no nest inside reads them.
+    """
 
     name = "loop.group"
     sym = prop_def(StringAttr)
     bytes_ = opt_prop_def(BytesAttr)
+    across = opt_prop_def(IndexAttr)
     results_ = var_result_def(TensorType)
     body = region_def("single_block")
     traits = traits_def(Pure())
 
     @staticmethod
     def of(
-        name: str, types: Sequence[Attribute], block: Block, bytes_: BytesAttr | None = None
+        name: str,
+        types: Sequence[Attribute],
+        block: Block,
+        bytes_: BytesAttr | None = None,
+        across: Sequence[int] = (),
     ) -> GroupOp:
         """A group whose block ends with a `loop.yield`."""
         props: dict[str, Attribute] = {"sym": StringAttr(name)}
         if bytes_ is not None:
             props["bytes_"] = bytes_
+        if across:
+            props["across"] = IndexAttr(tuple(map(Expr.of, across)))
         return GroupOp.create(result_types=list(types), properties=props, regions=[Region(block)])
 
     @property
     def nests(self) -> list[NestOp]:
         """The nests of the group, in order."""
         return [op for op in self.body.block.ops if isinstance(op, NestOp)]
+
+    @property
+    def across_nests(self) -> list[NestOp]:
+        """The nests whose reduce variables walk the shared loops."""
+        if self.across is None:
+            return []
+        nests = self.nests
+        return [nests[int(e)] for e in self.across.data]
 
 
 @irdl_op_definition

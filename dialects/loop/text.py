@@ -19,6 +19,7 @@ from minductor.dialects.attrs import (
     domain_text,
     parse_domain,
 )
+from minductor.dialects.expr import Expr
 from minductor.dialects.expr_text import parse_expr
 from minductor.dialects.scalar.text import parse_scalar_type, parse_value, parse_values
 from minductor.dialects.text import (
@@ -307,11 +308,12 @@ class CommitText(Operation):
 
 
 class GroupText(Operation):
-    """`loop.group "name" -> T bytes <..> {.. yield %buf1 }`."""
+    """`loop.group "name" -> T bytes <..> across [2] {.. yield %buf1 }`."""
 
     if TYPE_CHECKING:
         sym: StringAttr
         bytes_: BytesAttr | None
+        across: IndexAttr | None
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -321,6 +323,8 @@ class GroupText(Operation):
         if self.bytes_ is not None:
             printer.print_string(" bytes ")
             self.bytes_.print_parameter(printer)
+        if self.across is not None:
+            printer.print_string(f" across [{', '.join(map(str, self.across.data))}]")
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.regions[0])
@@ -333,6 +337,11 @@ class GroupText(Operation):
         props: dict[str, Any] = {"sym": name}
         if parser.parse_optional_keyword("bytes"):
             props["bytes_"] = BytesAttr(BytesAttr.parse_parameter(parser))
+        if parser.parse_optional_keyword("across"):
+            places = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: Expr.of(parser.parse_integer())
+            )
+            props["across"] = IndexAttr(tuple(places))
         attributes = parser.parse_optional_attr_dict_with_keyword()
         region = parser.parse_region()
         return cls.create(

@@ -342,3 +342,24 @@ class GroupVerify(Operation):
         for op in self.regions[0].block.ops:
             if op.name not in ("loop.nest", "loop.extern", "loop.view", "loop.yield"):
                 raise VerifyException(f"`{op.name}` inside a group; only nests belong there")
+        self._verify_across()
+
+    def _verify_across(self) -> None:
+        """Nests that gather across the group reduce, and nothing in the group reads them."""
+        across = self.properties.get("across")
+        if not isinstance(across, IndexAttr):
+            return
+        nests = [op for op in self.regions[0].block.ops if op.name == "loop.nest"]
+        for e in across.data:
+            number = e.as_int
+            if number is None or not 0 <= number < len(nests):
+                raise VerifyException(f"`across` names nest {e}; the group has {len(nests)}")
+            nest = nests[number]
+            if not cast(DomainAttr, nest.properties["domain"]).data.reduce:
+                raise VerifyException(f"nest {number} is `across` and must reduce")
+            inside = set(self.walk())
+            for use in (use for r in nest.results for use in r.uses):
+                if use.operation in inside and use.operation.name != "loop.yield":
+                    raise VerifyException(
+                        f"the result of nest {number}, which is `across`, is read in the group"
+                    )

@@ -134,7 +134,8 @@ class _FunctionLowering:
         outside = {v: r for v, r in zip(last.operands, op.results, strict=True)}
         over = {v: arg for v in kept if (arg := written_over(op, v, outside[v], self.host.uses))}
         try:
-            result = GroupLowering(op.nests, kept, self.ranges, over).lower(name, config, bytes_)
+            lowering = GroupLowering(op.nests, kept, self.ranges, over, op.across_nests)
+            result = lowering.lower(name, config, bytes_)
         except SpaceError as e:
             raise DiagnosticException(f'group "{op.sym.data}" cannot become one kernel: {e}') from e
         result.func.location = op.location

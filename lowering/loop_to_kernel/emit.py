@@ -11,7 +11,7 @@ stage (`reduce`, `parallel` or `scan` loops), each with the ops that it needs:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -187,18 +187,29 @@ class Emitter:
 
     # -- stages ----------------------------------------------------------------------------------
     def stage(
-        self, stage: Stage, loops: StageLoops, common: Scope, ordered: AbstractSet[int]
+        self,
+        stage: Stage,
+        loops: StageLoops,
+        common: Scope,
+        ordered: AbstractSet[int],
+        gathered: Sequence[Node] = (),
+        gather: Callable[[Scope], None] | None = None,
     ) -> None:
-        """Emit one stage after what it needs of the common level."""
+        """Emit one stage after what it needs of the common level.
+
+        `gather` adds what the `gathered` reductions take from one iteration.
+        """
         block = Block()
         body = Scope(block, loops.env, loops.ranges, common)
         if stage.scans:
             self._scan(stage, loops, common, body)
             return
-        roots = [d for n in (*stage.reduces, *stage.stores) for d in n.deps]
+        roots = [d for n in (*stage.reduces, *gathered, *stage.stores) for d in n.deps]
         self.emit(roots, common, body)
         for node in stage.stores:
             self.store(node, body)
+        if gather is not None:
+            gather(body)
         if not stage.reduces:
             pairs = list(zip(loops.variables, loops.extents, strict=True))
             common.block.add_op(wrap_loops(pairs, block, ordered))

@@ -27,13 +27,15 @@ from minductor.lowering.loop_to_kernel.space import SpaceError
 class Instance:
     """A nest with its variables as expressions over the group's fine variables.
 
-    `key` is the extents that the nest iterates inside the common loops, () for none.
+    `key` is the extents that the nest iterates inside the common loops, () for none; `across`: its
+    reduce variables walk the common loops, its parallel ones are the key.
     """
 
     nest: NestOp
     position: int
     env: dict[Atom, Expr]
     key: tuple[Expr, ...] = ()
+    across: bool = False
 
     def expr(self, e: Expr) -> Expr:
         """An expression of the nest in the group's variables."""
@@ -46,6 +48,7 @@ class Node:
 
     inner: varies with variables inside the common loops. after: number of stages that must be
     complete. scan: the scan node whose prefix it needs. stage: where a reduce, scan or store runs.
+    late: needs a value that is gathered over the common loops.
     """
 
     inst: Instance
@@ -56,6 +59,7 @@ class Node:
     after: int = 0
     scan: Node | None = None
     stage: int = -1
+    late: bool = False
 
 
 class ValueGraph:
@@ -179,7 +183,13 @@ class ValueGraph:
                 node.inner |= dep.inner
                 node.after = max(node.after, dep.after)
                 node.scan = dep.scan or node.scan
-            if isinstance(node.op, ReduceOp):
+                node.late |= dep.late
+            if node.late:
+                continue
+            if isinstance(node.op, ReduceOp) and node.inst.across:
+                node.stage = place.store(node)
+                node.inner = node.late = True
+            elif isinstance(node.op, ReduceOp):
                 node.stage = place.reduce(node)
                 node.inner, node.after = False, node.stage + 1
             elif isinstance(node.op, ScanOp):

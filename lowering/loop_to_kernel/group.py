@@ -15,6 +15,7 @@ from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.ops import LoadOp, NestOp, StoreOp
 from minductor.dialects.loop.verify import op_exprs
 from minductor.dialects.types import BufType, TensorType
+from minductor.lowering.loop_to_kernel.across import Gather, add_all, finish, gathers
 from minductor.lowering.loop_to_kernel.emit import (
     SELF_COMBINING,
     Emitter,
@@ -53,7 +54,8 @@ class KernelResult:
 class GroupLowering:
     """Lowers the nests of one group; `kept` are the results that must reach memory.
 
-    `over` maps a fresh result to the outside tensor whose storage it is written over.
+    `over` maps a fresh result to the outside tensor whose storage it is written over; `across` are
+    the nests whose reduce variables walk the common loops.
     """
 
     def __init__(
@@ -62,8 +64,10 @@ class GroupLowering:
         kept: Sequence[SSAValue],
         symbols: Ranges,
         over: Mapping[SSAValue, SSAValue] | None = None,
+        across: Sequence[NestOp] = (),
     ):
         self.over = over or {}
+        self.across = set(across)
         self.nests = nests
         self.kept = kept
         self.symbols = symbols
@@ -74,14 +78,15 @@ class GroupLowering:
 
     # -- iteration space -------------------------------------------------------------------------
     def _common_space(self) -> tuple[Expr, ...]:
-        collapsing = [n for n in self.nests if n.domain.data.reduce or n.domain.data.scan]
-        chosen = collapsing or self.nests
-        lists = [n.domain.data.parallel for n in chosen]
+        inside = [n for n in self.nests if n not in self.across]
+        collapsing = [n for n in inside if n.domain.data.reduce or n.domain.data.scan]
+        lists = [n.domain.data.parallel for n in collapsing or inside]
+        lists += [n.domain.data.reduce for n in self.nests if n in self.across]
         totals = {product(p) for p in lists}
         if len(totals) != 1:
             raise SpaceError(f"parallel extents differ: {sorted(map(str, totals))}")
         total = totals.pop()
-        for nest in self.nests:
+        for nest in inside:
             parallel = nest.domain.data.parallel
             if product(parallel) is total:
                 lists.append(parallel)
@@ -94,6 +99,12 @@ class GroupLowering:
     def _instance(self, position: int, nest: NestOp) -> Instance:
         domain = nest.domain.data
         first = len(self.common)
+        if nest in self.across:
+            key = self._fine_key(domain.parallel)
+            outer = map_onto(domain.reduce, self.common, 0)
+            env = [*map_onto(domain.parallel, key, first), *outer]
+            atoms = {ex.dim_atom(i): e for i, e in enumerate(env)}
+            return Instance(nest, position, atoms, key, across=True)
         outer, rest = domain.parallel, (*domain.reduce, *domain.scan)
         total = product(self.common)
         if product(outer) is total:
@@ -135,7 +146,9 @@ class GroupLowering:
         for nest in self.nests:
             domain = nest.domain.data
             rest: Sequence[Expr] = (*domain.reduce, *domain.scan)
-            if product(domain.parallel) is not total:
+            if nest in self.across:
+                rest = domain.parallel
+            elif product(domain.parallel) is not total:
                 split = split_prefix(domain.parallel, total)
                 rest = split[1] if split is not None else ()
             if rest and product(rest) is wanted:
@@ -212,8 +225,12 @@ class GroupLowering:
         ranges = self.symbols.with_extents(zip(variables, extents, strict=True))
         outer = StageLoops(variables, extents, env, ranges)
         body = Block()
-        self._fill(Emitter(graph, buffers), placer, outer, accesses, body)
+        emitter = Emitter(graph, buffers)
+        late = gathers(graph.ordered)
+        self._fill(emitter, placer, (outer, late), accesses, body)
+        block.add_ops(g.local for g in late)
         self._close(block, body, outer)
+        self._late(emitter, late, accesses, block)
         symbols = _symbols([*tensors], extents, block)
         access = ["read"] * len(inputs) + [self._access(v) for v in self.kept]
         origins = merge_origins(self.nests)
@@ -227,20 +244,41 @@ class GroupLowering:
         self,
         emitter: Emitter,
         placer: StagePlacer,
-        outer: StageLoops,
+        around: tuple[StageLoops, Sequence[Gather]],
         accesses: Sequence[Expr],
         body: Block,
     ) -> None:
+        outer, late = around
+        if late:
+            self.ordered |= set(outer.variables)
+        found = {g.node: g for g in late}
         top = Scope(body, outer.env, outer.ranges)
         for stage in placer.stages:
             loops = self._loops_of(stage, outer, accesses, len(outer.extents))
+            gather = [found[n] for n in stage.stores if n in found]
+            stage.stores = [n for n in stage.stores if n not in found]
             self.ordered |= self._unsafe(stage.stores, loops)
-            emitter.stage(stage, loops, top, self.ordered)
+            emitter.stage(
+                stage, loops, top, self.ordered,
+                [g.node for g in gather],
+                lambda scope, gather=gather, loops=loops: add_all(emitter, gather, loops, scope),
+            )  # fmt: skip
         for node in emitter.graph.stores:
-            if not node.inner:
+            if not node.inner and not node.late:
                 emitter.emit(node.deps, top, top)
                 emitter.store(node, top)
                 self.ordered |= self._unsafe([node], outer)
+
+    def _late(
+        self, emitter: Emitter, late: Sequence[Gather], accesses: Sequence[Expr], block: Block
+    ) -> None:
+        """What runs when the common loops are done, a loop nest for each key."""
+        stores = [n for n in emitter.graph.stores if n.late]
+        top = StageLoops((), (), {}, self.symbols)
+        for key in dict.fromkeys(n.inst.key for n in stores):
+            alike = [n for n in stores if n.inst.key == key]
+            loops = self._loops_of(Stage(key), top, accesses, 0)
+            block.add_op(finish(emitter, loops, late, alike))
 
     def _unsafe(self, stores: Sequence[Node], loops: StageLoops) -> set[int]:
         """Variables whose iterations may write one element twice: their loops run in order.

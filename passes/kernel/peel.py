@@ -35,7 +35,14 @@ from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import symbol_ranges
 from minductor.dialects.scalar.ops import IfOp, WithinOp
 from minductor.passes.base import MiniPass
-from minductor.passes.kernel._tree import LOOPS, estimate, is_leaf, kernels_of, module_hints
+from minductor.passes.kernel._tree import (
+    LOOPS,
+    estimate,
+    is_leaf,
+    kernels_of,
+    module_hints,
+    symbol_ranges,
+)
 from minductor.passes.remarks import RemarkSink, sink_of
 
 VECTOR = 16

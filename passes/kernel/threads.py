@@ -69,7 +69,7 @@ class KernelThreadsPass(MiniPass):
         body = chain[-1].regions[0].block
         each = total_cost(body, hints)
         extents = [c.extent.data for c in chain]
-        trips: Expr = product(extents)
+        trips: Expr = _at_first(product(extents))
         known = trips.as_int is not None and _static(chain[-1])
         if known and int(trips) * each < self.min_work:
             sink_of(ctx).refused(self.name, name, f"work {int(trips) * each:.0f} does not pay")
@@ -80,11 +80,17 @@ class KernelThreadsPass(MiniPass):
         return True
 
     def _loop(self, chain: list[Loop], hints: Mapping[Atom, int]) -> Loop:
-        """The outermost loop with work for every thread, else the longest."""
+        """The outermost loop with equal work for every thread, else the longest."""
         for loop in chain:
-            if estimate(loop.extent.data, hints) >= 2 * self.threads:
+            extent = estimate(loop.extent.data, hints)
+            if extent >= 2 * self.threads or (extent and extent % self.threads == 0):
                 return loop
         return max(chain, key=lambda c: estimate(c.extent.data, hints))
+
+
+def _at_first(e: Expr) -> Expr:
+    """An expression at the first iteration of all loops: of a tile, the full extent."""
+    return e.subs({a: 0 for a in e.vars("d")})
 
 
 def _parallel_chain(loop: Loop) -> list[Loop]:

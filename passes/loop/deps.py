@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple, cast
 
@@ -270,6 +270,31 @@ def access_dep(access: Access) -> MemoryDep:
         return MemoryDep(value, index, ranges, type_.info.size)
     data = tuple(data_key(operand) for operand in access.operands)
     return MemoryDep(value, index, ranges + _hidden_ranges(access), type_.info.size, data)
+
+
+def turned(info: NestDeps) -> NestDeps:
+    """The same nest seen with its reduce variables outside: its reads as that order walks them."""
+    count = len(info.domain.parallel)
+    order = [*range(count, len(info.domain.extents)), *range(count)]
+    env = {ex.dim_atom(old): ex.dim(new) for new, old in enumerate(order)}
+
+    def moved(access: Access) -> MemoryDep:
+        box = Box(
+            tuple(access.box.starts[v].subs(env) for v in order),
+            tuple(access.box.extents[v].subs(env) for v in order),
+        )
+        indices = tuple(e.subs(env) for e in access.indices)
+        hidden = tuple(e.subs(env) for e in access.hidden)
+        return access_dep(access._replace(indices=indices, box=box, hidden=hidden))
+
+    loads, stores = [moved(a) for a in info.loads], [moved(a) for a in info.stores]
+    return replace(
+        info,
+        load_deps=loads,
+        store_deps=stores,
+        reads=dict.fromkeys(loads),
+        writes=dict.fromkeys(stores),
+    )
 
 
 @lru_cache(maxsize=1 << 16)

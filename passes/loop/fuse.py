@@ -22,6 +22,9 @@ fused best first. Each pair leaves a remark. `preset=seed` fixes the behaviour o
 programs: legal pairs fuse, ranked by shared bytes and closeness; the default also asks the price,
 and matches loops in another order.
 
+On a CPU a reduction over the loops of a group may join it (`across`): it gathers its result in an
+array while they run, so that rows and columns of the same data are summed in one pass.
+
 `plan=FILE` writes the plan with its prices and refusals, `explain=true` keeps the refusals on the
 function for `-t plan`, and `plan-in=FILE` obeys an edited plan (`fusion/plan_file.py`).
 """
@@ -29,7 +32,7 @@ function for `-t plan`, and `plan-in=FILE` obeys an edited plan (`fusion/plan_fi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -72,6 +75,7 @@ class LoopFusePass(MiniPass):
     plan: str = ""
     plan_in: str = ""
     explain: bool = False
+    across: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.preset not in PRESETS:
@@ -110,6 +114,8 @@ class LoopFusePass(MiniPass):
     ) -> list[Decision]:
         """Fuse as the plan says, or as the rounds find."""
         rules = PRESETS[self.preset]
+        if self.across and self.preset != "seed" and all(n.device == "cpu" for n in graph.nodes):
+            rules = replace(rules, across=pricer.machine.local)
         plan = read_plan(_read(self.plan_in), function) if self.plan_in else Plan()
         if plan.groups:
             return obey(plan, graph, rules, pricer)

@@ -74,11 +74,14 @@ def _group(
         nest.attributes.pop(UNFUSED, None)
         unguard(nest, made)
         rename_variables(info, graph.symbols)
-        order_variables(nest, node.axes[nest])
+        if not node.is_across(info):
+            order_variables(nest, node.axes[nest])
         nest.detach()
         block.add_op(nest)
     block.add_op(YieldOp.of(*kept))
-    group = GroupOp.of(group_name(nests), [v.type for v in kept], block, BytesAttr(ledger))
+    across = [i for i, info in enumerate(infos) if node.is_across(info)]
+    types = [v.type for v in kept]
+    group = GroupOp.of(group_name(nests), types, block, BytesAttr(ledger), across)
     group.location = fused_location([nest.location for nest in nests])
     for inner, outer in zip(kept, group.results, strict=True):
         outer.name_hint = inner.name_hint

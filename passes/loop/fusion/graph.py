@@ -72,6 +72,10 @@ class Node:
         """Some nest reduces or scans."""
         return any(i.has_reduce or i.has_scan for i in self.infos)
 
+    def is_across(self, info: NestDeps) -> bool:
+        """A nest's reduce variables walk the shared loops."""
+        return reduces_along(info, self.axes)
+
     @cached_property
     def alone(self) -> str:
         """Why the node fuses with none; empty if it may."""
@@ -113,11 +117,20 @@ class Fit:
         """What the nests make."""
         return {r: info for info in self.infos for r in info.nest.results}
 
+    def is_across(self, info: NestDeps) -> bool:
+        """A nest's reduce variables walk the shared loops."""
+        return reduces_along(info, self.axes)
+
     @property
     def extents(self) -> Extents:
         """Extents of the shared loops."""
         info = self.infos[0]
         return tuple(info.domain.extents[v] for v in self.axes[info.nest])
+
+
+def reduces_along(info: NestDeps, axes: dict[NestOp, Vars]) -> bool:
+    """The shared loops are walked by reduce variables of a nest."""
+    return info.has_reduce and any(v >= len(info.domain.parallel) for v in axes[info.nest])
 
 
 class FusionGraph:

@@ -10,13 +10,14 @@ complete only after its whole loop can not be used at every step of another.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
 from minductor.dialects import expr as ex
+from minductor.dialects.dtypes import dtype_of_scalar
 from minductor.dialects.expr_simplify import Ranges, product
-from minductor.dialects.loop.ops import NestOp
+from minductor.dialects.loop.ops import NestOp, ReduceOp
 from minductor.passes.loop.deps import (
     Access,
     MemoryDep,
@@ -26,11 +27,14 @@ from minductor.passes.loop.deps import (
     dep_text,
     extents_text,
     group_text,
+    turned,
 )
 from minductor.passes.loop.fusion.graph import Fit, FusionGraph, Node, Vars
 from minductor.passes.loop.fusion.split import linear, proposals, split_node
 
 Axes = dict[NestOp, Vars]
+ACROSS = frozenset(("add", "mul", "min", "max", "any", "all"))
+"""Reduction kinds whose running value is one element."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,8 @@ class Rules:
     `bar`: bytes that reads in common must save, of 100 that the smaller of two nodes that iterate
     differently reads or writes;
     `reach`: nodes that may lie between two that only read the same; `splits`: variables that may be
-    split so that shapes agree.
+    split so that shapes agree; `across`: bytes of the arrays in which nests may gather what they
+    reduce over the shared loops.
     """
 
     ordered: bool = True
@@ -53,6 +58,7 @@ class Rules:
     bar: int = 0
     reach: int = 1 << 30
     splits: int = 0
+    across: int = 0
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ def can_fuse(
     if first.device != last.device:
         return Refusal(f"different devices, {first.device} and {last.device}")
     vertical = last in first.succs
-    if not shared and not vertical:
+    if not shared and not vertical and not rules.across:
         return Refusal("no shared data")
     if first.size + last.size > rules.size:
         return Refusal(f"the kernel would have more than {rules.size} ops")
@@ -85,8 +91,12 @@ def can_fuse(
         return Refusal(f"more than {rules.reach} nodes lie between them")
     if vertical:
         fit = _vertical(first, last, rules, graph.symbols)
+    elif not shared:
+        fit = Refusal("no shared data")
     else:
         fit = _horizontal(first, last, shared, rules)
+    if isinstance(fit, Refusal) and rules.across:
+        fit = _across(first, last, vertical, rules) or fit
     if not isinstance(fit, Refusal) and graph.path_outside(first, last):
         return Refusal("a node between them depends on one and is needed by the other: a cycle")
     return fit
@@ -182,6 +192,8 @@ def _match(
 ) -> dict[int, int] | Refusal:
     """Variables of the two nests that one read of one result matches."""
     name = buffer_name(access.value)
+    if first.is_across(maker):
+        return Refusal(f"{first.name} gathers {name} over its loops: it is ready only after them")
     if access.value in maker.accumulates or maker.has_scan:
         what = "scans" if maker.has_scan else "updates"
         return Refusal(f"{first.name} {what} {name}, so it is ready only after the whole loop")
@@ -288,6 +300,63 @@ def _by_position(first: Node, last: Node, rules: Rules) -> Fit | Refusal:
     return _joined(first, last, links, rules)
 
 
+# -- rows and columns -----------------------------------------------------------------------------
+def _across(first: Node, last: Node, vertical: bool, rules: Rules) -> Fit | None:
+    """One of the nodes reduces along the other's loops: it gathers its result while they run."""
+    pairs = [(first, turn(last, rules))]
+    if not vertical:
+        pairs.append((turn(first, rules), last))
+    for one, other in pairs:
+        if one is None or other is None:
+            continue
+        shared = [dep for dep in one.deps if dep in other.deps]
+        whole = {product(i.domain.extents) for i in (one if other is last else other).infos}
+        if not any(product(dep.ranges) in whole and _in_order(dep) for dep in shared):
+            continue
+        fit = (
+            _along_reads(one, other, rules)
+            if vertical
+            else _horizontal(one, other, shared, replace(rules, equal_groups=False))
+        )
+        if not isinstance(fit, Refusal):
+            return fit
+    return None
+
+
+def _in_order(dep: MemoryDep) -> bool:
+    """The innermost variable of an access moves it by one element."""
+    return bool(dep.ranges) and dep.flat.coeff(ex.dim_atom(len(dep.ranges) - 1)) is ex.ONE
+
+
+def turn(node: Node, rules: Rules) -> Node | None:
+    """A node of reductions with their reduce variables as its axes; None where that has no form."""
+    room, infos, axes = 0, list[NestDeps](), Axes()
+    for info in node.infos:
+        if not info.has_reduce or info.has_scan or node.is_across(info):
+            return None
+        if any(a.value in node.made for a in info.loads):
+            return None
+        reduces = [op for op in info.nest.body.block.ops if isinstance(op, ReduceOp)]
+        columns = product(info.domain.parallel).as_int
+        if not ACROSS.issuperset(op.kind.data for op in reduces) or (columns or 0) < 2:
+            return None
+        room += (columns or 0) * sum(dtype_of_scalar(op.results[0].type).size for op in reduces)
+        infos.append(turned(info))
+        count = len(info.domain.parallel)
+        axes[info.nest] = tuple(range(count, count + len(info.domain.reduce)))
+    if not infos or room > rules.across:
+        return None
+    made: dict[SSAValue, NestDeps | None] = {r: i for i in infos for r in i.nest.results}
+    return replace(
+        node,
+        infos=infos,
+        axes=axes,
+        made=made,
+        reads={d: None for i in infos for d in i.reads},
+        writes={d: None for i in infos for d in i.writes},
+    )
+
+
 # -- the fused node -------------------------------------------------------------------------------
 def _joined(first: Node, last: Node, links: set[tuple[int, int]], rules: Rules) -> Fit | Refusal:
     """The fused node along links, if its structure is one that can be built."""
@@ -309,9 +378,15 @@ def _structure(first: Node, last: Node, fit: Fit) -> str:
     A nest that reduces has all its parallel variables shared, else its rows would lie in an inner
     loop; without one, all loops are shared.
     """
-    collapsing = [i for i in fit.infos if i.has_reduce or i.has_scan]
+    across = [i for i in fit.infos if fit.is_across(i)]
+    for info in across:
+        first_one, count = len(info.domain.parallel), len(info.domain.reduce)
+        if fit.axes[info.nest] != tuple(range(first_one, first_one + count)):
+            return f"{last.name} reduces along more than the loops that they share"
+    inside = [i for i in fit.infos if i not in across]
+    collapsing = [i for i in inside if i.has_reduce or i.has_scan]
     extents = fit.extents
-    for info in collapsing or fit.infos:
+    for info in collapsing or inside:
         if len(fit.axes[info.nest]) != len(info.domain.parallel):
             return (
                 f"{first.name} iterates {group_text(first.group)}, {last.name} "

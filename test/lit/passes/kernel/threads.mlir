@@ -34,3 +34,16 @@ kernel.func @total(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f
   store %t, %o[0] }
 kernel.func @ordered(read %x : !kernel.buf<f32[1048576]>, update %o : !kernel.buf<f32[1]>) [] config {target = "cpp"} {
   for d0 : 1048576 { %v = load %x[d0] : f32  store add %v, %o[0] } }
+
+// -----
+
+/// Two iterations are equal work for two threads; three are not, so the loop inside is shared out.
+// CHECK-LABEL: kernel.func @two
+// CHECK-NEXT:    kernel.parallel d0 : 2 <run threads> {
+// CHECK-LABEL: kernel.func @three
+// CHECK-NEXT:    kernel.parallel d0 : 3 {
+// CHECK-NEXT:      kernel.parallel d1 : 524288 <run threads> {
+kernel.func @two(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f32[1048576]>) [] config {target = "cpp"} {
+  parallel d0 : 2 { parallel d1 : 524288 { %v = load %x[524288 * d0 + d1] : f32  store %v, %o[d0 + 2 * d1] } } }
+kernel.func @three(read %x : !kernel.buf<f32[1572864]>, write %o : !kernel.buf<f32[1572864]>) [] config {target = "cpp"} {
+  parallel d0 : 3 { parallel d1 : 524288 { %v = load %x[524288 * d0 + d1] : f32  store %v, %o[d0 + 3 * d1] } } }
