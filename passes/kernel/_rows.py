@@ -138,7 +138,7 @@ class Rows:
         block = Block()
         top = Copies(block, self.ranges, {}, {}, ())
         if self.parts == 1:
-            own = {g.local.result: g.local.result for g in self.arrays}
+            own: dict[SSAValue, SSAValue] = {a.local.result: a.local.result for a in self.arrays}
             self._sweep(top, own, (ex.ZERO, rows), cascade)
         else:
             self._shared(top, rows, cascade)

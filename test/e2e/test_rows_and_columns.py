@@ -1,4 +1,4 @@
-"""Sums over rows and over columns of the same data, in one pass: values, and that it is one pass."""
+"""Sums over rows and over columns of the same data, in one pass, against eager."""
 
 from __future__ import annotations
 

@@ -303,7 +303,7 @@ def _by_position(first: Node, last: Node, rules: Rules) -> Fit | Refusal:
 # -- rows and columns -----------------------------------------------------------------------------
 def _across(first: Node, last: Node, vertical: bool, rules: Rules) -> Fit | None:
     """One of the nodes reduces along the other's loops: it gathers its result while they run."""
-    pairs = [(first, turn(last, rules))]
+    pairs: list[tuple[Node | None, Node | None]] = [(first, turn(last, rules))]
     if not vertical:
         pairs.append((turn(first, rules), last))
     for one, other in pairs:

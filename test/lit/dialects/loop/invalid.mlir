@@ -49,3 +49,19 @@ func.func @commit(%x: !aten.t<f32[8]>, %y: !aten.t<f32[4]>) {
   // CHECK: sizes, dtype differ
   loop.commit %x to %y : !aten.t<f32[8]>, !aten.t<f32[4]>
   func.return }
+
+// -----
+
+/// What a nest gathers over the loops of its group is ready only after them.
+func.func @across(%x: !aten.t<f32[8, 4]>) -> !aten.t<f32[4]> {
+  // CHECK: the result of nest 0, which is `across`, is read in the group
+  %g = loop.group "sum" -> !aten.t<f32[4]> across [0] {
+    %a = nest (d0: 4) reduce (d1: 8) -> (%o : !aten.t<f32[4]>) {
+      %v = load %x[d1, d0] : f32
+      %t = reduce add %v : f32 -> f32
+      store %t, %o[d0] }
+    %b = nest (d0: 4) -> (%o : !aten.t<f32[4]>) {
+      %v = load %a[d0] : f32
+      store %v, %o[d0] }
+    yield %b }
+  func.return %g : !aten.t<f32[4]> }

@@ -1,7 +1,7 @@
-// RUN: mini-opt %s -p 'loop-fuse{explain=true}' -t plan | filecheck %s
-// RUN: mini-opt %s -p 'loop-fuse{plan-in="Inputs/split.plan"}' -t plan | filecheck %s --check-prefix=SPLIT
-// RUN: mini-opt %s -p 'loop-fuse{plan-in="Inputs/apart.plan"}' -t plan | filecheck %s --check-prefix=APART
-// RUN: not mini-opt %s -p 'loop-fuse{plan-in="Inputs/illegal.plan"}' 2>&1 | filecheck %s --check-prefix=ILLEGAL
+// RUN: mini-opt %s -p 'loop-fuse{across=false explain=true}' -t plan | filecheck %s
+// RUN: mini-opt %s -p 'loop-fuse{across=false plan-in="Inputs/split.plan"}' -t plan | filecheck %s --check-prefix=SPLIT
+// RUN: mini-opt %s -p 'loop-fuse{across=false plan-in="Inputs/apart.plan"}' -t plan | filecheck %s --check-prefix=APART
+// RUN: not mini-opt %s -p 'loop-fuse{across=false plan-in="Inputs/illegal.plan"}' 2>&1 | filecheck %s --check-prefix=ILLEGAL
 
 /// The plan lists groups with their ops and prices, and why other pairs did not fuse.
 

@@ -1,4 +1,4 @@
-// RUN: mini-opt %s --split-input-file -p loop-fuse --print-remarks | filecheck %s
+// RUN: mini-opt %s --split-input-file -p 'loop-fuse{across=false}' --print-remarks | filecheck %s
 // RUN: mini-opt %s --split-input-file -p 'loop-fuse{preset=seed}' | filecheck %s
 
 /// Softmax over rows: two reductions and the quotient in one group, each row read from memory once.
