@@ -80,8 +80,9 @@ class GroupLowering:
     def _common_space(self) -> tuple[Expr, ...]:
         inside = [n for n in self.nests if n not in self.across]
         collapsing = [n for n in inside if n.domain.data.reduce or n.domain.data.scan]
-        lists = [n.domain.data.parallel for n in collapsing or inside]
+        lists = [n.domain.data.parallel for n in collapsing]
         lists += [n.domain.data.reduce for n in self.nests if n in self.across]
+        lists = lists or [n.domain.data.parallel for n in inside]
         totals = {product(p) for p in lists}
         if len(totals) != 1:
             raise SpaceError(f"parallel extents differ: {sorted(map(str, totals))}")

@@ -386,7 +386,7 @@ def _structure(first: Node, last: Node, fit: Fit) -> str:
     inside = [i for i in fit.infos if i not in across]
     collapsing = [i for i in inside if i.has_reduce or i.has_scan]
     extents = fit.extents
-    for info in collapsing or inside:
+    for info in collapsing or ([] if across else inside):
         if len(fit.axes[info.nest]) != len(info.domain.parallel):
             return (
                 f"{first.name} iterates {group_text(first.group)}, {last.name} "

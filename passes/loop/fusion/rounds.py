@@ -141,6 +141,9 @@ class Fuser:
         if self.rules.bar and deps and last not in first.succs and unlike(first, last):
             least = min(self.pricer.node_bytes(first), self.pricer.node_bytes(last))
             if shared * 100 < self.rules.bar * least:
+                fit = can_fuse(self.graph, first, last, [], self.rules)
+                if not isinstance(fit, Refusal):
+                    return fit
                 return Refusal(f"they share too little of the {least} bytes that one moves")
         return can_fuse(self.graph, first, last, deps, self.rules)
 
