@@ -32,6 +32,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "loop-to-kernel{target=cpp}",
     "kernel-peel",
     "kernel-predicate",
+    "kernel-tile",
     "kernel-privatise",
     "kernel-vectorize",
     "kernel-threads",

@@ -30,6 +30,7 @@ PASSES: dict[str, str] = {
     # kernel
     "kernel-peel": "minductor.passes.kernel.peel:KernelPeelPass",
     "kernel-predicate": "minductor.passes.kernel.predicate:KernelPredicatePass",
+    "kernel-tile": "minductor.passes.kernel.tile:KernelTilePass",
     "kernel-privatise": "minductor.passes.kernel.privatise:KernelPrivatisePass",
     "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",
     "kernel-threads": "minductor.passes.kernel.threads:KernelThreadsPass",

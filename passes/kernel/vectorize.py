@@ -25,6 +25,7 @@ from xdsl.ir import Block, Operation
 from minductor.dialects import expr as ex
 from minductor.dialects.dtypes import DTYPES, dtype_of_scalar, is_scalar_type
 from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.types import BufType
 from minductor.passes.base import MiniPass
@@ -39,7 +40,7 @@ from minductor.passes.kernel._tree import (
     set_words,
 )
 
-_VECTOR_BYTES = {"avx512": 64, "avx2": 32, "neon": 16, "portable": 16}
+VECTOR_BYTES = {"avx512": 64, "avx2": 32, "neon": 16, "portable": 16}
 HEAVY = 40.0
 """Cost of a body above which vectors in flight would only spill registers."""
 
@@ -60,12 +61,12 @@ class KernelVectorizePass(MiniPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedule every C++ kernel of the module."""
-        if self.isa not in _VECTOR_BYTES:
-            known = ", ".join(_VECTOR_BYTES)
+        if self.isa not in VECTOR_BYTES:
+            known = ", ".join(VECTOR_BYTES)
             raise ValueError(f"{self.name}: isa `{self.isa}` is none of {known}")
         hints = module_hints(op)
         for func in kernels_of(op, "cpp"):
-            chooser = _Chooser(_VECTOR_BYTES[self.isa], self.unroll, hints)
+            chooser = _Chooser(VECTOR_BYTES[self.isa], self.unroll, hints)
             for loop in _loops(func.body.block):
                 chooser.place(loop)
             func.config = func.config.with_(isa=self.isa)
@@ -129,8 +130,7 @@ class _Chooser:
 
     def lanes_of(self, loop: Loop) -> int:
         """Lanes by the widest element computed with, at most the loop's extent."""
-        widest = max((_width(op) for r in loop.regions for op in r.walk()), default=4)
-        lanes = self.vector_bytes // widest
+        lanes = self.vector_bytes // widest(loop)
         extent = loop.extent.data.as_int
         while extent is not None and lanes > max(1, extent):
             lanes //= 2
@@ -143,15 +143,21 @@ class _Chooser:
         heavy = cost > HEAVY
         nested = any(isinstance(op, LOOPS) for r in loop.regions for op in r.block.ops)
         unroll = 1 if heavy or any(map(_wide_kinds, _with_inner(loop))) else self.unroll
-        extent = loop.extent.data.as_int
-        while extent is not None and unroll > 1 and lanes * unroll > extent:
+        extent, most = loop.extent.data.as_int, Ranges().interval(loop.extent.data)[1]
+        while most is not None and unroll > 1 and lanes * unroll > most:
             unroll //= 2
         exact = extent is not None and extent % lanes == 0
-        tail = "none" if exact else "mask" if heavy or nested else "scalar"
+        short = most is not None and most <= lanes
+        tail = "none" if exact else "mask" if heavy or nested or short else "scalar"
         if tail == "none" and extent is not None:
             while extent % (lanes * unroll):
                 unroll //= 2
         set_words(loop, lanes=lanes, unroll=unroll, tail=tail)
+
+
+def widest(loop: Loop) -> int:
+    """Bytes of the widest element that a loop computes with."""
+    return max((_width(op) for r in loop.regions for op in r.walk()), default=4)
 
 
 def can_have_lanes(loop: Loop) -> bool:
