@@ -11,7 +11,6 @@ from xdsl.ir import Block, Operation
 
 from minductor.dialects.attrs import SymbolsAttr, WordsAttr
 from minductor.dialects.expr import Atom, Expr
-from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.scalar.ops import BoundOp, IfOp, RandomOp, TableOp
 
@@ -43,15 +42,6 @@ def estimate(e: Expr, hints: Mapping[Atom, int]) -> int:
     Unknown symbols count as `DEFAULT_HINT`.
     """
     return e.eval({a: 0 if a.kind == "d" else hints.get(a, DEFAULT_HINT) for a in e.vars()})
-
-
-def symbol_ranges(module: ModuleOp) -> Ranges:
-    """What is known of the size symbols, from the functions of the module."""
-    for op in module.body.block.ops:
-        symbols = op.attributes.get("symbols")
-        if isinstance(symbols, SymbolsAttr):
-            return symbols.ranges()
-    return Ranges()
 
 
 def child_loops(block: Block) -> Iterator[Loop]:

@@ -41,7 +41,6 @@ from minductor.passes.kernel._tree import (
     is_leaf,
     kernels_of,
     module_hints,
-    symbol_ranges,
 )
 from minductor.passes.remarks import RemarkSink, sink_of
 

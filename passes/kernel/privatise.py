@@ -47,6 +47,7 @@ from minductor.dialects.kernel import host as h
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.kernel.attrs import AccessAttr
 from minductor.dialects.kernel.identity import COMBINE
+from minductor.dialects.loop.verify import symbol_ranges
 from minductor.dialects.types import BufType, TensorType
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._columns import STREAMS, Columns, Plan
@@ -58,7 +59,6 @@ from minductor.passes.kernel._tree import (
     is_leaf,
     kernels_of,
     module_hints,
-    symbol_ranges,
     total_cost,
 )
 from minductor.passes.remarks import sink_of

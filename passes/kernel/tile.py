@@ -39,6 +39,7 @@ from minductor.dialects.attrs import IndexAttr
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
+from minductor.dialects.loop.verify import symbol_ranges
 from minductor.dialects.scalar.ops import IfOp
 from minductor.dialects.types import BufType
 from minductor.passes.base import MiniPass
@@ -48,7 +49,6 @@ from minductor.passes.kernel._tree import (
     estimate,
     kernels_of,
     module_hints,
-    symbol_ranges,
 )
 from minductor.passes.kernel.vectorize import VECTOR_BYTES, widest
 from minductor.passes.remarks import sink_of
