@@ -79,10 +79,20 @@ def test_split_at_places_that_data_decide() -> None:
         return [part * 2 for part in torch.tensor_split(x, places)]
 
     subject, x = compiled(f), uniform(6, 4)
-    for places in ([1, 3], [0, 6], [4, 2], [6, 6], [2, 9]):
+    for places in ([1, 3], [0, 6], [4, 2], [6, 6], [2, 9], [-2, 9], [-5, -1]):
         given = torch.tensor(places)
         same(subject(x, given), f(x, given), str(places), exact=True)
     assert len(subject.graphs) == 1
+
+
+def test_narrow_at_a_start_that_data_decide() -> None:
+    def f(x: Tensor, start: Tensor) -> Tensor:
+        return x.narrow(0, start, 2) + 1
+
+    subject, x = compiled(f), uniform(6, 4)
+    for start in (0, 1, 4, -2, -6):
+        given = torch.tensor(start)
+        same(subject(x, given), f(x, given), str(start), exact=True)
 
 
 def test_counts_have_eagers_dtype() -> None:
