@@ -97,6 +97,7 @@ def _welford(a: Tensor, dims: list[int]) -> list[Tensor]:
     for d in dims:
         count *= a.shape[d]
     mean = a.sum(dims, keepdim=True) / max(1, count)
+    mean = mean + (mean - mean)  # a running mean does not survive an infinity
     m2 = ((a - mean) ** 2).sum(dims, keepdim=True)
     return [mean, m2, torch.full_like(mean, count)]
 

@@ -13,8 +13,10 @@ from harness import ours_only
 from minductor.codegen.cpp import module as cpp_module
 from minductor.tools.fuzz import run as fuzz_run
 from minductor.tools.fuzz.__main__ import main, options_of
+from minductor.tools.fuzz.check import Checker
 from minductor.tools.fuzz.draw import Wanted, program_of
 from minductor.tools.fuzz.families import FAMILIES
+from minductor.tools.fuzz.ideal import Ideal
 from minductor.tools.fuzz.program import Input, Program
 from minductor.tools.fuzz.run import Campaign
 from minductor.tools.fuzz.shrink import shrink
@@ -76,6 +78,16 @@ def test_a_program_shrinks_to_what_fails() -> None:
     assert small.returns == ("v5",)
     assert [one.layout for one in small.inputs] == ["dense"]
     assert not small.dynamic
+
+
+def test_rounding_inside_eagers_kernels_is_no_fault() -> None:
+    x = Input("x", torch.bfloat16, (33, 2), seed=10)
+    program = Program((x,), ("y = x.sinh() // 0.3", "z = y.log_softmax(1)"), ("z",))
+    assert Checker().fault(program) is None
+    f = program.function()
+    with Ideal():
+        meant = f(*program.make())[0]
+    assert not torch.equal(meant, f(*program.make())[0])
 
 
 def test_options_of_the_command_line() -> None:

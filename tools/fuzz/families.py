@@ -1,7 +1,8 @@
 """What programs are made of: families of statements, as templates (`Writer.fill`).
 
 Left out is what PyTorch leaves undefined: casts of floats outside an integer's range, the least
-integer divided by -1, division of integers by zero.
+integer divided by -1, division of integers by zero, the sign and the bits of a NaN, the mean that
+`var_mean` gives beside infinities (its running mean is NaN or infinite by the order of elements).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from minductor.tools.fuzz.writer import Dropped, Writer
 
 _FLOAT_FUNCTIONS = """abs neg exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos
 atan sinh cosh tanh asinh acosh atanh sigmoid erf erfc floor ceil trunc round frac sign reciprocal
-square isnan isinf isfinite signbit relu sgn positive isposinf isneginf nan_to_num lgamma""".split()
+square isnan isinf isfinite relu sgn positive isposinf isneginf nan_to_num lgamma""".split()
 
 _ACTIVATIONS = """gelu silu softplus elu selu hardtanh leaky_relu mish logsigmoid relu6 softsign
 tanhshrink celu softshrink hardshrink""".split()
@@ -44,7 +45,8 @@ POINTWISE = [
     "torch.fmin({n}, {n2})",
     "torch.atan2({f}, {f2})",
     "torch.hypot({f}, {f2})",
-    "torch.copysign({f}, {f2})",
+    "torch.copysign({f}, {f2}.nan_to_num())",
+    "torch.signbit({f}.nan_to_num())",
     "torch.logaddexp({f}, {f2})",
     "torch.xlogy({f}, {f2})",
     "torch.nextafter({f}, {f2})",
@@ -141,7 +143,7 @@ REDUCTIONS = [
     "{n}.argmax()",
     "{f}.var({d})",
     "{f}.std({d}, unbiased=False)",
-    "torch.var_mean({f}, {d}, keepdim={y})",
+    "torch.var_mean({f}.nan_to_num(0, 9, -9), {d}, keepdim={y})",
     "{a}.any({d})",
     "{a}.all({d})",
     "{a}.any()",
@@ -296,6 +298,7 @@ def movements(w: Writer) -> None:
     dim = w.dim(t)
     twin = w.pick("a", lambda s: s.shape == t.shape)
     k = w.number(0, 2)
+    word = w.choose(["torch.int32", "torch.int16", "torch.uint8", "torch.int64"])
     forms = [
         f"torch.cat([{x}, {twin}], {dim})",
         f"torch.stack([{x}, {twin}], {dim})",
@@ -310,7 +313,7 @@ def movements(w: Writer) -> None:
         f"{x}.triu({w.number(-1, 1)})",
         f"{x}.rot90()",
         f"torch.cat([{x}, {x}[:1], {twin}.flip(0)], 0)",
-        f"{x}.view({w.choose(['torch.int32', 'torch.int16', 'torch.uint8', 'torch.float32'])})",
+        f"{x}{'.nan_to_num()' * t.is_floating_point()}.view({word})",
         f"F.pixel_shuffle({x}[None], 2)",
         f"torch.block_diag({x}, {twin})",
         f"torch.diag_embed({x})",

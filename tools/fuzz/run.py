@@ -19,7 +19,7 @@ from minductor.tools.fuzz.shrink import shrink
 CHUNK = 40
 """Programs drawn under one seed of hypothesis; a chunk ends with its first find."""
 
-MOST_SHRINKS = 100
+MOST_SHRINKS = 60
 """Programs that are tried to make a find smaller."""
 
 
