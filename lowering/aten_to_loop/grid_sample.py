@@ -6,7 +6,7 @@
       %0 = loop.load %grid[d0, d2, d3, 0] : f32    .. ((x + 1) * size - 1) / 2, floor, weights ..
       %9 = scalar.bound .. to size                 %10 = loop.load %x[d0, d1, %8, %9] : f32 .. }
 
-The gradient of the input is scattered, one nest a tap; that of the grid is a sum over the channels.
+The gradient of the grid is a sum over the channels; that of the input stays a call.
 Source: ATen/native/GridSampler.h.
 """
 
@@ -14,18 +14,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Expr
+from minductor.dialects.types import TensorType
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.nest_builder import NestBuilder
 from minductor.lowering.aten_to_loop.promote import is_float, opmath
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 from minductor.lowering.aten_to_loop.registry import Declined, lower
-from minductor.lowering.aten_to_loop.scatter import scattered, zeros
 from minductor.lowering.aten_to_loop.upsample_linear import inner_weight, outer_weight
 
 BILINEAR, NEAREST, BICUBIC = range(3)
@@ -210,19 +210,17 @@ def grid_sampler(call: Call) -> list[Result]:
 
 @lower("grid_sampler_2d_backward.default", "grid_sampler_3d_backward.default")
 def grid_sampler_backward(call: Call) -> list[Result]:
-    """Gradients by the input (where asked for) and by the grid."""
+    """The gradient by the grid alone; that by the input is a scatter, of which eager makes one pass
+    with the grid's."""
     x, grid, grad = call.ref("input"), call.ref("grid"), call.ref("grad_output")
     _require(x, grid)
     if call.int_("interpolation_mode") == BICUBIC:
         raise Declined("the gradient of cubic reads")
     mask = call.args["output_mask"]
     wanted = [bool(m) for m in mask] if isinstance(mask, list | tuple) else [True, True]
-    out: list[Result] = [None, None]
     if wanted[0]:
-        out[0] = _input_gradient(call, x, grid, grad)
-    if wanted[1]:
-        out[1] = _grid_gradient(call, x, grid, grad)
-    return out
+        raise Declined("the gradient of the input is a scatter")
+    return [None, _grid_gradient(call, x, grid, grad) if wanted[1] else None]
 
 
 def _counts(call: Call, n: int) -> list[tuple[int, ...]]:
@@ -231,33 +229,10 @@ def _counts(call: Call, n: int) -> list[tuple[int, ...]]:
     return list(itertools.product(range(each), repeat=n))
 
 
-def _input_gradient(call: Call, x: Ref, grid: Ref, grad: Ref) -> Ref:
-    """One scatter a tap: the reads that lie outside add 0 to some element."""
-    out = zeros(call, call.types[0])
-    first = replace(call, result_types=(call.types[0],))
-    for choice in _counts(call, x.rank - 2):
-
-        def taps(b: NestBuilder, which: tuple[int, ...] = choice) -> tuple[Sampler, list[Tap]]:
-            s = _sampler(call, b, x, grid)
-            return s, [s.taps(b.dims[0], b.dims[2:], d)[k] for d, k in enumerate(which)]
-
-        def position(b: NestBuilder) -> list[Expr]:
-            s, chosen = taps(b)
-            return [*b.dims[:2], *s.place(chosen)[0]]
-
-        def value(b: NestBuilder) -> SSAValue:
-            s, chosen = taps(b)
-            part = b.op("mul", b.opmath(b.load(grad, b.dims)), s.weight(chosen))
-            part = b.op("select", s.place(chosen)[1], part, b.like(0, part))
-            return b.cast(part, b.types[0].dtype)
-
-        out = scattered(first, out, grad.sizes, position, value, "add")
-    return out
-
-
 def _grid_gradient(call: Call, x: Ref, grid: Ref, grad: Ref) -> Ref:
     """A sum over the channels; the last dimension of the grid is chosen from."""
-    type_ = call.types[1]
+    type_ = call.result_types[1]
+    assert isinstance(type_, TensorType)
     b = call.nest(grid.sizes, reduce=[x.sizes[1]], types=[type_])
     s = _sampler(call, b, x, grid)
     n, batch, point, channel = len(s.sizes), b.dims[0], b.dims[1:-1], b.rdims[0]

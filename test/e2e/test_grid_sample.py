@@ -13,12 +13,14 @@ from torch import Tensor
 COMBINATIONS = list(itertools.product(("zeros", "border", "reflection"), (False, True)))
 
 
+@pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize(
     ("n", "mode"),
     [(2, "bilinear"), (2, "nearest"), (2, "bicubic"), (3, "bilinear"), (3, "nearest")],
 )
-def test_grid_sample(n: int, mode: str) -> None:
-    """Native, but for the gradient of cubic reads; positions go beyond every edge."""
+def test_grid_sample(n: int, mode: str, whole: bool) -> None:
+    """Native, but for gradients of cubic reads and of the input (`whole`)."""
+    make = leaf if whole else torch.clone
 
     def every(x: Tensor, grid: Tensor) -> tuple[Tensor, ...]:
         return tuple(
@@ -29,7 +31,7 @@ def test_grid_sample(n: int, mode: str) -> None:
     found = check(
         every,
         lambda: (
-            leaf(uniform(2, 3, *(5, 6, 4)[:n])),
+            make(uniform(2, 3, *(5, 6, 4)[:n])),
             leaf(uniform(2, *(4, 7, 3)[:n], n, low=-1.7, high=1.7, seed=3)),
         ),
         grad=True,
@@ -37,7 +39,8 @@ def test_grid_sample(n: int, mode: str) -> None:
         names=[str(c) for c in COMBINATIONS],
     )
     called = {name for report in found.reports for name in report["externs"]}
-    assert called == ({"aten.grid_sampler_2d_backward.default"} if mode == "bicubic" else set())
+    kept = whole or mode == "bicubic"
+    assert called == ({f"aten.grid_sampler_{n}d_backward.default"} if kept else set())
 
 
 def test_positions_that_are_no_numbers() -> None:

@@ -83,12 +83,12 @@ static __attribute__((noinline)) f64 s_bessel_i(int order, f64 x) {
   if (a < 25) {
     f64 z = a * a * 0.25;
     sum = term = order ? a * 0.5 : 1;
-    for (int k = 1; k < 80; ++k) { term *= z / ((f64)k * (k + order)); sum += term; }
+    for (int k = 1; k < 80 && term > 1e-17 * sum; ++k) { term *= z / ((f64)k * (k + order)); sum += term; }
     sum *= __builtin_exp(-a);
   } else {
     f64 mu = 4. * order;
     sum = term = 1;
-    for (int k = 1; k < 25; ++k) { f64 o = 2 * k - 1; term *= (o * o - mu) / (8 * k * a); sum += term; }
+    for (int k = 1; k < 25 && __builtin_fabs(term) > 1e-17; ++k) { f64 o = 2 * k - 1; term *= (o * o - mu) / (8 * k * a); sum += term; }
     sum *= 0.3989422804014326779 / __builtin_sqrt(a);
   }
   return order ? __builtin_copysign(sum, x) : sum;

@@ -18,12 +18,26 @@ func.func @nearest(%x: !aten.t<f32[1, 2, 5, 6]>, %g: !aten.t<f32[1, 3, 4, 2]>) -
 
 // -----
 
-/// The negative twin: the gradient of cubic reads.
+/// The gradient of the grid is a sum over the channels.
+func.func @gradient(%d: !aten.t<f32[1, 2, 3, 4]>, %x: !aten.t<f32[1, 2, 5, 6]>, %g: !aten.t<f32[1, 3, 4, 2]>) -> !aten.t<f32[1, 3, 4, 2]> {
+  %a, %b = aten.grid_sampler_2d_backward.default(%d, %x, %g, 0, 0, true, [false, true]) : !aten.absent, !aten.t<f32[1, 3, 4, 2]>
+  func.return %b : !aten.t<f32[1, 3, 4, 2]>
+}
+
+// CHECK-LABEL: func.func @gradient
+// CHECK-NEXT:    %buf0 = loop.nest (d0: 3, d1: 4, d2: 2) reduce (d3: 2) -> (%o : !aten.t<f32[1, 3, 4, 2]>) origins ["grid_sampler_2d_backward"] {
+// CHECK:           loop.load %d[0, d3, d0, d1] : f32
+// CHECK:           loop.reduce add
+// CHECK:           loop.store {{%.*}}, %o[0, d0, d1, d2]
+
+// -----
+
+/// The negative twin: the gradient of the input is a scatter, and stays a call.
 func.func @refused(%d: !aten.t<f32[1, 2, 3, 4]>, %x: !aten.t<f32[1, 2, 5, 6]>, %g: !aten.t<f32[1, 3, 4, 2]>) -> (!aten.t<f32[1, 2, 5, 6]>, !aten.t<f32[1, 3, 4, 2]>) {
-  %a, %b = aten.grid_sampler_2d_backward.default(%d, %x, %g, 2, 0, true, [true, true]) : !aten.t<f32[1, 2, 5, 6]>, !aten.t<f32[1, 3, 4, 2]>
+  %a, %b = aten.grid_sampler_2d_backward.default(%d, %x, %g, 0, 0, true, [true, true]) : !aten.t<f32[1, 2, 5, 6]>, !aten.t<f32[1, 3, 4, 2]>
   func.return %a, %b : !aten.t<f32[1, 2, 5, 6]>, !aten.t<f32[1, 3, 4, 2]>
 }
 
 // CHECK-LABEL: func.func @refused
 // CHECK:           loop.extern "aten.grid_sampler_2d_backward.default"
-// CHECK:       // remark: [aten-to-loop] note grid_sampler_2d_backward.default: extern: the gradient of cubic reads
+// CHECK:       // remark: [aten-to-loop] note grid_sampler_2d_backward.default: extern: the gradient of the input is a scatter
