@@ -26,6 +26,7 @@ def run(settings: Settings) -> list[Result]:
             where = f"{result.entry} {result.dtype} {result.mode} sample {result.unit}"
             print(f"{result.cls}: {where}: {result.reason}", flush=True)
 
+    print(f"{len(todo)} items", flush=True)
     finished = itertools.count(1)
 
     def done() -> None:
