@@ -2,9 +2,10 @@
 
 Tolerances are those of `torch.testing` for the dtype: sums may be taken in another order. A value
 beyond it is right all the same where eager itself is off: the op is computed once more by eager in
-f64 (complex128), and an element is accepted that is as near to that as the tolerance, plus twice
-the largest error of eager's own result. So more precise than eager is no failure, nor is another
-order of a sum that cancels; nothing else is loosened.
+f64 (complex128), for f64 by the entry's own NumPy or SciPy reference. An element is accepted that
+is as near to that as the tolerance, plus twice the largest error of eager's own result. So more
+precise than eager is no failure, nor is another order of a sum that cancels; nothing else is
+loosened.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.testing._internal.opinfo.core import UnaryUfuncInfo
 from torch.utils import _pytree as pytree
 
 from minductor.tools.conformance.results import Item
@@ -76,7 +77,8 @@ def _differentiable(op: Any, dtype: str, device: str) -> bool:
 
 @dataclass(frozen=True)
 class Unit:
-    """One sample. `process` picks what a gradient is taken of from the outputs."""
+    """One sample. `process` picks what a gradient is taken of from the outputs; `numpy` is the
+    entry's own reference, a function of an array, or None."""
 
     id: str
     fn: Callable[..., Any]
@@ -84,6 +86,7 @@ class Unit:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     process: Callable[[Any], Any]
+    numpy: Callable[..., Any] | None = None
 
     @property
     def tree(self) -> Any:
@@ -108,14 +111,16 @@ def units(op: Any, item: Item, device: str, count: int) -> list[Unit]:
     if item.mode == "inplace":
         samples = [s for s in samples if not s.broadcasts_input]
     chosen = spread([_kind(s) for s in samples], count)
-    found = [_unit(str(k), fn, samples[k]) for k in chosen]
+    numpy = op.ref if isinstance(op, UnaryUfuncInfo) else None
+    found = [_unit(str(k), fn, samples[k], numpy) for k in chosen]
     strided = [k for k in chosen if _kind(samples[k]) == "plain" and item.mode != "inplace"]
     if strided:
-        found.append(_unit(f"{strided[-1]}{STRIDED}", fn, samples[strided[-1]].noncontiguous()))
+        sample = samples[strided[-1]].noncontiguous()
+        found.append(_unit(f"{strided[-1]}{STRIDED}", fn, sample, numpy))
     return found
 
 
-def _unit(name: str, fn: Callable[..., Any], sample: Any) -> Unit:
+def _unit(name: str, fn: Callable[..., Any], sample: Any, numpy: Callable[..., Any] | None) -> Unit:
     return Unit(
         name,
         fn,
@@ -123,6 +128,7 @@ def _unit(name: str, fn: Callable[..., Any], sample: Any) -> Unit:
         tuple(sample.args),
         dict(sample.kwargs),
         sample.output_process_fn_grad,
+        numpy,
     )
 
 

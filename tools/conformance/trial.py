@@ -162,6 +162,11 @@ class Judge:
 
     def _reference(self) -> Outcome | None:
         dtype = TORCH[self.item.dtype]
+        if dtype is torch.float64 and self.unit.numpy is not None and self.item.mode == "forward":
+            # no dtype is higher: the entry's own reference judges between us and eager
+            given = self.unit.input.detach().cpu().numpy()
+            value = torch.as_tensor(self.unit.numpy(given, **self.unit.kwargs))
+            return Outcome([value.to(self.unit.input.device)], [], [])
         if dtype not in trees.HIGHER:
             return None
         given = trees.raised(self.unit.tree, dtype)
