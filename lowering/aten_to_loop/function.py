@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import LocationAttr, UnitAttr, UnknownLoc
 from xdsl.ir import Block, Operation, SSAValue
 
 from minductor.dialects import expr as ex
+from minductor.dialects.aten.special import scalar_type
 from minductor.dialects.attrs import ExprAttr, Origin, OriginsAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_simplify import Ranges
@@ -164,7 +165,8 @@ class FunctionLowering:
         if isinstance(value, Expr):
             return self.int_value(value)
         if not isinstance(value, Ref):
-            call = ExternOp.of(NUMBER, [], [from_python(value)], {}, [FloatType(None)])
+            number = from_python(value)
+            call = ExternOp.of(NUMBER, [], [number], {}, [scalar_type(number)])
             return self._plain(call, "number")
         found = self._numbers.get(value.base)
         if found is None:

@@ -9,6 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 
+from minductor.dialects import expr as ex
 from minductor.dialects.attrs import SymbolsAttr, WordsAttr
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.kernel import ops as k
@@ -81,6 +82,20 @@ def body_cost(loop: Loop) -> float:
         if not isinstance(op, LOOPS)
         for inner in op.walk()
     )
+
+
+def cost_expr(block: Block, hints: Mapping[Atom, int]) -> Expr:
+    """`total_cost` over the sizes; trip counts that vary inside a kernel are those at the hints."""
+    total, own = ex.ZERO, 0.0
+    for op in block.ops:
+        if isinstance(op, LOOPS):
+            extent = op.extent.data
+            trips = ex.const(max(0, estimate(extent, hints))) if extent.vars("dt") else extent
+            for region in op.regions:
+                total = total + trips * cost_expr(region.block, hints)
+        else:
+            own += sum(op_cost(inner) for inner in op.walk())
+    return total + max(1 if not total.terms else 0, round(own))
 
 
 def total_cost(block: Block, hints: Mapping[Atom, int]) -> float:

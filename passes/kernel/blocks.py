@@ -144,7 +144,10 @@ class _Scheduler:
 
     # -- rows -------------------------------------------------------------------------------------
     def _tile(self, chain: list[Loop], tile: Loop) -> None:
-        lanes = max(2, power_of_two(self._size(tile)))  # a fold needs an axis, also of one element
+        # a fold needs an axis, also of one element; an open row has its room already
+        lanes = max(2, power_of_two(self._size(tile)))
+        if tile.extent.data.as_int is None:
+            lanes = max(tile.words.data.lanes, 2)
         self._set(tile, lanes)
         total = lanes
         if chain and lanes < self.options.block:

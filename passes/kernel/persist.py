@@ -12,7 +12,10 @@ After:
         %m = kernel.fold max %a over d1 : f32 -> f32
         .. } }
 
-Only for sibling loops of one static extent that fits (`max_row` elements); longer rows stay looped.
+Only for sibling loops of one extent that fits (`max_row` elements); longer rows stay looped. A row
+whose length is known only at run time gets both forms, and the launch chooses:
+
+    kernel.launch @triton_per_k(%x)[s0, s1] when (-s1 + 1025) else @triton_red_k
 """
 
 from __future__ import annotations
@@ -24,11 +27,22 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
+from minductor.dialects.attrs import ExprAttr
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.kernel.host import LaunchOp
 from minductor.dialects.scalar.ops import BoundOp
 from minductor.passes.base import MiniPass
-from minductor.passes.kernel._tree import LOOPS, Loop, child_loops, is_leaf, kernels_of
+from minductor.passes.kernel._tree import (
+    LOOPS,
+    Loop,
+    child_loops,
+    estimate,
+    is_leaf,
+    kernels_of,
+    module_hints,
+    set_words,
+)
+from minductor.passes.kernel.blocks import power_of_two
 from minductor.passes.remarks import sink_of
 
 RESULTS = {"argmin": (2, 2), "argmax": (2, 2), "welford": (1, 3), "max_sumexp": (1, 2)}
@@ -39,17 +53,20 @@ RESULTS = {"argmin": (2, 2), "argmax": (2, 2), "welford": (1, 3), "max_sumexp": 
 class KernelPersistPass(MiniPass):
     """Merge the row stages of Triton kernels into tiles.
 
-    max_row: longest row, in elements, that one program holds.
+    max_row: longest row, in elements, that one program holds. open_row: what a program holds at
+    least when the length of a row is open; more if the row is longer at the hints.
     """
 
     name = "kernel-persist"
     needs = frozenset({"kernel"})
 
     max_row: int = 4096
+    open_row: int = 1024
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Try every Triton kernel that has a reduction."""
-        for func in kernels_of(op, "triton"):
+        hints = module_hints(op)
+        for func in list(kernels_of(op, "triton")):
             block = row_block(func.body.block)
             stages = list(child_loops(block))
             if not any(isinstance(s, k.ReduceOp) for s in stages):
@@ -58,18 +75,23 @@ class KernelPersistPass(MiniPass):
             if reason is not None:
                 sink_of(ctx).refused(self.name, func.sym_name.data, reason)
                 continue
-            merge(block, stages)
-            _rename(op, func)
+            extent = stages[0].extent.data
+            if extent.as_int is not None:
+                merge(block, stages)
+                _rename(op, func)
+            else:
+                room = power_of_two(max(self.open_row, estimate(extent, hints)))
+                _variant(op, func, min(room, self.max_row))
 
     def _refusal(self, stages: list[Loop]) -> str | None:
         extents = {s.extent.data for s in stages}
         if len(extents) != 1:
             return f"rows of several lengths: {', '.join(sorted(map(str, extents)))}"
-        extent = extents.pop().as_int
-        if extent is None:
-            return "the length of a row is known only at run time"
-        if extent > self.max_row:
-            return f"a row of {extent} elements exceeds {self.max_row}"
+        length = extents.pop()
+        if length.vars("dtu"):
+            return "the length of a row varies inside the kernel, or data decides it"
+        if (length.as_int or 0) > self.max_row:
+            return f"a row of {length} elements exceeds {self.max_row}"
         if not all(isinstance(s, k.ReduceOp | k.ParallelOp) and is_leaf(s) for s in stages):
             return "a stage has loops inside or runs in order"
         if len({s.var.data for s in stages}) != 1:
@@ -85,6 +107,27 @@ def _rename(module: ModuleOp, func: k.FuncOp) -> None:
     for op in module.walk():
         if isinstance(op, LaunchOp) and op.callee.string_value() == old:
             op.callee = SymbolRefAttr(new)
+
+
+def _variant(module: ModuleOp, looped: k.FuncOp, room: int) -> None:
+    """A persistent twin for rows of at most `room` elements, which launches take where it fits."""
+    func = looped.clone()
+    name = looped.sym_name.data
+    func.sym_name = StringAttr(name.replace("triton_red_", "triton_per_", 1))
+    if func.sym_name.data == name:
+        func.sym_name = StringAttr(f"{name}.row")
+    module.body.block.insert_op_before(func, looped)
+    block = row_block(func.body.block)
+    stages = list(child_loops(block))
+    extent = stages[0].extent.data
+    merge(block, stages)
+    set_words(next(child_loops(block)), lanes=room, tail="mask")
+    for op in module.walk():
+        if isinstance(op, LaunchOp) and op.callee.string_value() == name:
+            own = zip(looped.symbols.data, op.symbols.data, strict=True)
+            length = extent.subs({a: e for s, e in own if (a := s.as_atom) is not None})
+            op.when, op.orelse = ExprAttr(room + 1 - length), op.callee
+            op.callee = SymbolRefAttr(func.sym_name.data)
 
 
 def row_block(block: Block) -> Block:

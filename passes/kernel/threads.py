@@ -7,7 +7,8 @@ After, threads=2:
     kernel.parallel d0 : 1048576 <run threads, lanes 16, unroll 4, tail none> {..}
 
 A loop of 1024 elements stays sequential. With sizes known only at run time the decision is a
-condition: `when (s0 * s1 - 32768)`.
+condition on the priced work, `when (12 * s0 * s1 - 65536)`; hints decide nothing but which of
+several nested loops is cut.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from xdsl.dialects.builtin import ModuleOp
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import product
 from minductor.dialects.kernel import ops as k
+from minductor.dialects.loop.verify import symbol_ranges
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import (
     LOOPS,
     Loop,
     child_loops,
+    cost_expr,
     estimate,
     kernels_of,
     module_hints,
@@ -70,13 +73,17 @@ class KernelThreadsPass(MiniPass):
         each = total_cost(body, hints)
         extents = [c.extent.data for c in chain]
         trips: Expr = _at_first(product(extents))
-        known = trips.as_int is not None and _static(chain[-1])
+        work = trips * cost_expr(body, hints)
+        known = work.as_int is not None
         if known and int(trips) * each < self.min_work:
             sink_of(ctx).refused(self.name, name, f"work {int(trips) * each:.0f} does not pay")
             return False
-        chosen = self._loop(chain, hints)
-        when = None if known else _work(chain[-1], trips, each) - self.min_work
-        set_words(chosen, run="threads", when=when)
+        most = symbol_ranges(func).interval(work)[1]
+        if not known and most is not None and most < self.min_work:
+            sink_of(ctx).refused(self.name, name, f"work of at most {most} does not pay")
+            return False
+        when = None if known else work - self.min_work
+        set_words(self._loop(chain, hints), run="threads", when=when)
         return True
 
     def _loop(self, chain: list[Loop], hints: Mapping[Atom, int]) -> Loop:
@@ -104,21 +111,3 @@ def _parallel_chain(loop: Loop) -> list[Loop]:
     if not chain and isinstance(loop, k.ReduceOp):
         chain.append(loop)
     return chain
-
-
-def _static(loop: Loop) -> bool:
-    return all(
-        inner.extent.data.as_int is not None
-        for r in loop.regions
-        for inner in r.walk()
-        if isinstance(inner, LOOPS)
-    )
-
-
-def _work(loop: Loop, trips: Expr, each: float) -> Expr:
-    """Work as an expression of the sizes: trips times the cost inside, symbolic where it varies."""
-    inner = [op.extent.data for r in loop.regions for op in r.walk() if isinstance(op, LOOPS)]
-    symbolic = [e for e in inner if e.as_int is None and not e.vars("d")]
-    if not symbolic:
-        return trips * max(1, round(each))
-    return trips * product(symbolic[:1]) * len(symbolic)

@@ -28,6 +28,12 @@ def test_programs_in_tritons_interpreter(tmp_path: Path) -> None:
     assert sum(line.startswith("equal ") for line in run("interpret", tmp_path)) == 20
 
 
+def test_symbolic_sizes_in_tritons_interpreter(tmp_path: Path) -> None:
+    """One compile serves all sizes; a launch chooses between a persistent and a looped kernel."""
+    pytest.importorskip("triton")
+    assert sum(line.startswith("equal ") for line in run("dynamic", tmp_path)) == 4
+
+
 def test_kernels_compile_for_sm_90(tmp_path: Path) -> None:
     """Pointwise, row, looped row, column, split and concatenating kernels become cubins."""
     pytest.importorskip("triton")

@@ -1,6 +1,7 @@
 """Run by test_triton.py in a process of its own: Triton's mode is fixed when it is imported.
 
 python triton_child.py interpret    programs through Triton's interpreter on CPU tensors
+python triton_child.py dynamic      some of them with symbolic sizes, rows short and long
 python triton_child.py cubin        the kernels of programs compiled for sm_90, no device needed
 """
 
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-if sys.argv[1] == "interpret":
+if sys.argv[1] in ("interpret", "dynamic"):
     os.environ["TRITON_INTERPRET"] = "1"
 
 import torch
@@ -65,6 +66,29 @@ def interpret() -> None:
         print(f"equal {name}")
 
 
+DYNAMIC = ("softmax", "layer_norm", "columns", "cat")
+SIZES = ((3, 100), (2, 1030), (5, 37))
+
+
+def dynamic() -> None:
+    """One compile for all sizes, rows at both sides of what a program holds."""
+    for name in DYNAMIC:
+        program = PROGRAMS[name][0]
+        if name == "layer_norm":
+            program = lambda x: F.layer_norm(x, (x.shape[1],))  # noqa: E731
+        torch._dynamo.reset()
+        count: list[Any] = []
+        options: Any = {"strict": True, "target": "triton", "report": count.append}
+        compiled: Any = torch.compile(program, backend="minductor", options=options, dynamic=True)
+        for size in SIZES:
+            args = inputs([size] * len(PROGRAMS[name][1]))
+            torch.testing.assert_close(
+                compiled(*args), program(*args), rtol=1e-4, atol=1e-4, msg=f"{name} {size}"
+            )
+        assert len(count) == 1, f"{name}: {len(count)} compiles"
+        print(f"equal {name}")
+
+
 def cubin() -> None:
     from triton.backends.compiler import GPUTarget
     from xdsl.parser import Parser
@@ -99,4 +123,4 @@ def cubin() -> None:
 
 
 if __name__ == "__main__":
-    {"interpret": interpret, "cubin": cubin}[sys.argv[1]]()
+    {"interpret": interpret, "dynamic": dynamic, "cubin": cubin}[sys.argv[1]]()

@@ -26,9 +26,17 @@ kernel.func @long(read %x : !kernel.buf<f32[100514]>, write %o : !kernel.buf<f32
 
 // -----
 
-/// So does one whose length is known only at run time.
-// CHECK:       // remark: [kernel-persist] refused dynamic: the length of a row is known only at run time
-kernel.func @dynamic(read %x : !kernel.buf<f32[2 * s0]>, write %o : !kernel.buf<f32[2]>) [s0] config {target = "triton"} {
+/// A length known only at run time: both forms, and a launch that chooses.
+// CHECK-LABEL: kernel.func @triton_per_open
+// CHECK:         kernel.tile d1 : s0 <lanes 1024, tail mask> {
+// CHECK-LABEL: kernel.func @triton_red_open
+// CHECK:         kernel.reduce d1 : s0
+// CHECK:         kernel.launch @triton_per_open(%x, %o)[s1] when (-s1 + 1025) else @triton_red_open
+kernel.func @triton_red_open(read %x : !kernel.buf<f32[2 * s0]>, write %o : !kernel.buf<f32[2]>) [s0] config {target = "triton"} {
   parallel d0 : 2 {
     %m = reduce d1 : s0 [max] -> f32 { %a = load %x[s0 * d0 + d1] : f32  yield %a : f32 }
     store %m, %o[d0] } }
+func.func @call(%n: !aten.int<s1>, %x: !aten.t<f32[2, s1]>) -> !aten.t<f32[2]> attributes {symbols = #aten.symbols<s1 = [hint 100, min 2]>} {
+  %o = kernel.alloc : !aten.t<f32[2]>
+  kernel.launch @triton_red_open(%x, %o)[s1]
+  func.return %o : !aten.t<f32[2]> }

@@ -47,3 +47,22 @@ kernel.func @two(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f32
   parallel d0 : 2 { parallel d1 : 524288 { %v = load %x[524288 * d0 + d1] : f32  store %v, %o[d0 + 2 * d1] } } }
 kernel.func @three(read %x : !kernel.buf<f32[1572864]>, write %o : !kernel.buf<f32[1572864]>) [] config {target = "cpp"} {
   parallel d0 : 3 { parallel d1 : 524288 { %v = load %x[524288 * d0 + d1] : f32  store %v, %o[d0 + 3 * d1] } } }
+
+// -----
+
+/// The work of a row is priced over its length, with all that is done to an element; where no size
+/// pays, there are no threads.
+// CHECK-LABEL: kernel.func @rows
+// CHECK:         kernel.parallel d0 : s0 <run threads, when (s0 + {{[0-9]+}} * s1 * s0 - 65536)> {
+// CHECK-LABEL: kernel.func @few
+// CHECK:         kernel.parallel d0 : s2 {
+// CHECK:       // remark: [kernel-threads] refused few: work of at most 18 does not pay
+kernel.func @rows(read %x : !kernel.buf<f32[s0 * s1]>, write %o : !kernel.buf<f32[s0]>) [s0, s1] config {target = "cpp"} {
+  parallel d0 : s0 {
+    %t = reduce d1 : s1 [add] -> f32 { %v = load %x[s1 * d0 + d1] : f32  %e = scalar.exp %v : f32  yield %e : f32 }
+    store %t, %o[d0] } }
+kernel.func @few(read %x : !kernel.buf<f32[s2]>, write %o : !kernel.buf<f32[s2]>) [s2] config {target = "cpp"} {
+  parallel d0 : s2 { %v = load %x[d0] : f32  store %v, %o[d0] } }
+func.func @call(%a: !aten.int<s0>, %b: !aten.int<s1>, %c: !aten.int<s2>) attributes {symbols = #aten.symbols<s0 = [min 2], s1 = [min 2], s2 = [min 2, max 9]>} {
+  func.return
+}
