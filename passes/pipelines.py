@@ -34,6 +34,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-predicate",
     "kernel-tile",
     "kernel-privatise",
+    "kernel-keep",
     "kernel-vectorize",
     "kernel-threads",
     "kernel-extern-out",

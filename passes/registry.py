@@ -32,6 +32,7 @@ PASSES: dict[str, str] = {
     "kernel-predicate": "minductor.passes.kernel.predicate:KernelPredicatePass",
     "kernel-tile": "minductor.passes.kernel.tile:KernelTilePass",
     "kernel-privatise": "minductor.passes.kernel.privatise:KernelPrivatisePass",
+    "kernel-keep": "minductor.passes.kernel.keep:KernelKeepPass",
     "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",
     "kernel-threads": "minductor.passes.kernel.threads:KernelThreadsPass",
     "kernel-atomics": "minductor.passes.kernel.atomics:KernelAtomicsPass",

@@ -1,0 +1,197 @@
+"""kernel-keep: what a row's stage computed is kept in the output row for the next stage.
+
+Before, the last two stages of a softmax:
+    %s = kernel.reduce d1 : 1024 [add] -> f32 {
+      .. %e = scalar.exp %c : f32   kernel.yield %e }
+    kernel.parallel d1 : 1024 {
+      .. %e = scalar.exp %c : f32   %q = scalar.div %e, %s : f32
+      kernel.store %q, %o[1024 * d0 + d1] }
+
+After:
+    %s = kernel.reduce d1 : 1024 [add] -> f32 {
+      .. %e = scalar.exp %c : f32   kernel.store %e, %o[1024 * d0 + d1]   kernel.yield %e }
+    kernel.parallel d1 : 1024 {
+      %e = kernel.load %o[1024 * d0 + d1] : f32   %q = scalar.div %e, %s : f32
+      kernel.store %q, %o[1024 * d0 + d1] }
+
+The element that a stage will overwrite anyway holds the value in between, in cache. The value must
+cost more than a store and a load, and be of the output's type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import is_side_effect_free
+
+from minductor.dialects import expr as ex
+from minductor.dialects.attrs import ExprAttr, IndexAttr
+from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.kernel import ops as k
+from minductor.passes.base import MiniPass
+from minductor.passes.kernel._tree import kernels_of, op_cost
+from minductor.passes.remarks import sink_of
+
+Stage = k.ReduceOp | k.ParallelOp
+
+
+@dataclass(frozen=True)
+class KernelKeepPass(MiniPass):
+    """Keep values of C++ kernels between stages.
+
+    keep: false leaves all as it is; least: what a value must cost to be kept, an add is 1.
+    """
+
+    name = "kernel-keep"
+    needs = frozenset({"kernel"})
+
+    keep: bool = True
+    least: float = 6
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Look at every pair of neighbouring stages."""
+        if not self.keep:
+            return
+        for kernel in kernels_of(op, "cpp"):
+            for first, last in list(_neighbours(kernel)):
+                found = _Pair(kernel, first, last, self.least)
+                why = found.keep()
+                if why:
+                    sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
+
+
+def _neighbours(kernel: k.FuncOp) -> Iterator[tuple[Stage, Stage]]:
+    """Stages of one block that run one after the other over equal extents."""
+    blocks = [kernel.body.block, *(r.block for op in kernel.walk() for r in op.regions)]
+    for block in dict.fromkeys(blocks):
+        stages = [op for op in block.ops if isinstance(op, Stage)]
+        for i, last in enumerate(stages):
+            for first in reversed(stages[:i]):
+                if first.extent.data is last.extent.data and isinstance(last, k.ParallelOp):
+                    yield first, last
+                    break
+
+
+@dataclass
+class _Pair:
+    """Two stages: what the second computes again, and where it could stand."""
+
+    kernel: k.FuncOp
+    first: Stage
+    last: Stage
+    least: float
+
+    def keep(self) -> str:
+        """Keep the most expensive value; why not, or empty where it is done or nothing repeats."""
+        same = self._same()
+        costs: dict[Operation, float] = {}
+        for op in same:
+            costs[op] = self._cost(op, set())
+        wanted = [op for op in same if costs[op] >= self.least and self._needed(op, same)]
+        if not wanted:
+            return ""
+        value = max(wanted, key=lambda op: costs[op])
+        store = next((s for s in self._stores() if s.value.type == value.results[0].type), None)
+        if store is None:
+            return "no output of its type could hold a value that two stages compute"
+        self._move(value, same[value], store)
+        return ""
+
+    # -- equal values -----------------------------------------------------------------------------
+    def _same(self) -> dict[Operation, Operation]:
+        """Ops of the second stage -> the op of the first one that computes the same."""
+        known: dict[tuple[object, ...], Operation] = {}
+        for op in self.first.body.block.ops:
+            if self._is_value(op):
+                known.setdefault(self._key(op, {}, {}), op)
+        env = {ex.dim_atom(self.last.var.data): ex.dim(self.first.var.data)}
+        twins: dict[SSAValue, SSAValue] = {}
+        out: dict[Operation, Operation] = {}
+        for op in self.last.body.block.ops:
+            found = known.get(self._key(op, env, twins)) if self._is_value(op) else None
+            if found is not None:
+                out[op] = found
+                twins.update(zip(op.results, found.results, strict=True))
+        return out
+
+    def _is_value(self, op: Operation) -> bool:
+        """Computed from operands alone, or read from a buffer that the kernel only reads."""
+        if isinstance(op, k.LoadOp):
+            return self._access(op.buffer) == "read" and op.mask is None
+        return not op.regions and bool(op.results) and is_side_effect_free(op)
+
+    def _access(self, buffer: SSAValue) -> str:
+        args = self.kernel.body.block.args
+        owner = buffer.owner
+        if not isinstance(owner, Block) or owner is not self.kernel.body.block:
+            return "local"
+        return next(
+            a for a, arg in zip(self.kernel.access.data, args, strict=True) if arg is buffer
+        )
+
+    @staticmethod
+    def _key(
+        op: Operation, env: dict[Atom, Expr], twins: dict[SSAValue, SSAValue]
+    ) -> tuple[object, ...]:
+        items: list[object] = [op.name, *(r.type for r in op.results)]
+        items += [id(twins.get(v, v)) for v in op.operands]
+        for name, attr in sorted(op.properties.items()):
+            if isinstance(attr, ExprAttr):
+                items.append((name, attr.data.subs(env)))
+            elif isinstance(attr, IndexAttr):
+                items.append((name, tuple(e.subs(env) for e in attr.data)))
+            else:
+                items.append((name, attr))
+        return tuple(items)
+
+    def _cost(self, op: Operation, seen: set[Operation]) -> float:
+        """Cost of an op and of all that it needs of its stage."""
+        if op in seen or op.parent is not self.last.body.block:
+            return 0.0
+        seen.add(op)
+        inner = sum(
+            self._cost(v.owner, seen) for v in op.operands if isinstance(v.owner, Operation)
+        )
+        return op_cost(op) + inner
+
+    @staticmethod
+    def _needed(op: Operation, same: dict[Operation, Operation]) -> bool:
+        """Something that only the second stage computes uses the value."""
+        return any(use.operation not in same for r in op.results for use in r.uses)
+
+    # -- the place --------------------------------------------------------------------------------
+    def _stores(self) -> Iterator[k.StoreOp]:
+        """Plain stores of the second stage to outputs that nothing else touches."""
+        accesses = [op for op in self.kernel.walk() if isinstance(op, k.LoadOp | k.StoreOp)]
+        var = ex.dim_atom(self.last.var.data)
+        for op in self.last.body.block.ops:
+            if not isinstance(op, k.StoreOp) or op.index_operands or op.mask is not None:
+                continue
+            e = op.index.data[0]
+            alone = [a for a in accesses if a.buffer is op.buffer] == [op]
+            if (
+                alone
+                and op.combine is None
+                and self._access(op.buffer) == "write"
+                and e.is_linear_in(var)
+                and e.coeff(var) is ex.ONE
+            ):
+                yield op
+
+    def _move(self, value: Operation, twin: Operation, store: k.StoreOp) -> None:
+        env = {ex.dim_atom(self.last.var.data): ex.dim(self.first.var.data)}
+        index = store.index.data[0]
+        early = k.StoreOp.of(twin.results[0], store.buffer, index.subs(env))
+        Rewriter.insert_op(early, InsertPoint.after(twin))
+        load = k.LoadOp.of(store.buffer, index)
+        load.result.name_hint = value.results[0].name_hint
+        Rewriter.replace_op(value, load)
+        for op in reversed(list(self.last.body.block.ops)):
+            unused = op.results and not any(True for r in op.results for _ in r.uses)
+            if unused and (is_side_effect_free(op) or isinstance(op, k.LoadOp)):
+                Rewriter.erase_op(op)
