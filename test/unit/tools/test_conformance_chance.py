@@ -32,6 +32,21 @@ def test_the_same_distribution_by_other_numbers_is_right() -> None:
     check(lambda x: x * (torch.rand_like(x) > 0.3) / 0.7, lambda x: torch.dropout(x, 0.3, True))
 
 
+def test_elements_that_share_a_draw_are_no_evidence() -> None:
+    """Two rows decide for fifteen hundred elements."""
+    for _ in range(5):
+        check(lambda x: drop(x, 0.5), lambda x: 1.0 - drop(x, 0.5))
+
+
+def drop(x: Tensor, p: float) -> Tensor:
+    return (torch.rand(2, 1) > p).float().repeat(1, 750)
+
+
+def test_a_shared_draw_of_another_rate_is_wrong() -> None:
+    with pytest.raises(Mismatch, match="another distribution"):
+        check(lambda x: x * (torch.rand(20, 1) > 0.2), lambda x: x * (torch.rand(20, 1) > 0.6))
+
+
 @pytest.mark.parametrize(
     ("ours", "word"),
     [
