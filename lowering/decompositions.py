@@ -93,13 +93,15 @@ def _packets(names: tuple[str, ...]) -> list[Any]:
 
 
 @contextmanager
-def whole_before_autograd() -> Generator[None]:
+def whole_before_autograd(symbolic: bool = False) -> Generator[None]:
     """Inside, the ops of `BEFORE_AUTOGRAD` reach autograd as they are, with their own backward.
 
+    Not the resampling ones where sizes are `symbolic`: torch's own forms of those fix the sizes.
     To be entered where torch traces for us, which it does under its own lock.
     """
     kept: list[tuple[Any, dict[Any, Any]]] = []
-    for packet in _packets(BEFORE_AUTOGRAD):
+    names = tuple(n for n in BEFORE_AUTOGRAD if not (symbolic and "upsample" in n))
+    for packet in _packets(names):
         for name in packet.overloads():
             op: Any = getattr(packet, name)
             kept.append((op, dict(op.py_kernels)))

@@ -70,7 +70,8 @@ def trace_and_compile(
         product = disable(of_kind("backward"))(gm, example_inputs)
         return disable(product, reason="the compiled backward is not traced")
 
-    with _backward_now(), whole_before_autograd():
+    symbolic = any(isinstance(one, torch.SymInt) for one in inputs)
+    with _backward_now(), whole_before_autograd(symbolic):
         return aot_module_simplified(
             gm,
             inputs,

@@ -89,6 +89,13 @@ TRAINED: dict[str, Program] = {
     ),
     "reshape": P(lambda x: (x.t().reshape(x.shape) * x).cumsum(0), rows, grad=True, tol=LOOSE),
     "max_and_index": P(lambda x: x.amax(1) + x[-1, : x.shape[0]], rows, grad=True),
+    "upsample": P(
+        lambda x: F.interpolate(x * 2, scale_factor=2),
+        lambda n: [leaf(uniform(2, 3, n, n + 3))],
+        SIDES,
+        grad=True,
+        tol=LOOSE,
+    ),
     "conv": P(
         lambda x, w: F.avg_pool2d(F.conv2d(x, w, padding=1).relu(), 2),
         lambda n: [leaf(uniform(2, 3, n, n + 3)), leaf(uniform(4, 3, 3, 3, seed=1))],

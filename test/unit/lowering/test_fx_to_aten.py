@@ -166,9 +166,6 @@ def test_unbacked_sizes():
     ones, where = run_function(imported.module, args, check=True)
     assert ones.shape == (3,)
     assert where.tolist() == [[2], [3], [5]]
-    args = [torch.tensor(1) if t.dtype == "i64" else torch.zeros(5) for t in sizes]
-    with pytest.raises(Exception, match=r"[Aa]ssert|expression|failed"):
-        run_function(imported.module, args, check=True)
 
 
 def test_custom_ops_and_effects():
