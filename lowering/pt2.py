@@ -8,7 +8,9 @@ the function's end, as AOTAutograd writes it.
 
 from __future__ import annotations
 
+import logging
 import os
+import zipfile
 from typing import Any
 
 import torch
@@ -28,10 +30,20 @@ MUTATIONS = frozenset(
 
 def read_pt2(path: str | os.PathLike[str]) -> ModuleOp:
     """The `aten` module of a `.pt2` file. DiagnosticException says what cannot be read."""
+    mend = "write one by torch.export.save(torch.export.export(model, inputs), path)"
+    if not zipfile.is_zipfile(path):
+        raise DiagnosticException(f"{path}: not a .pt2 program, which is a zip archive; {mend}")
+    log = logging.getLogger("torch.export")
+    quiet, log.disabled = log.disabled, True  # it prints a traceback for each way that it tries
     try:
         program = torch.export.load(os.fspath(path))
     except Exception as error:
-        raise DiagnosticException(f"{path}: not a readable .pt2 program: {error}") from error
+        why = str(error).strip().splitlines()[:1]
+        raise DiagnosticException(
+            f"{path}: not a readable .pt2 program: {''.join(why) or type(error).__name__}; {mend}"
+        ) from error
+    finally:
+        log.disabled = quiet
     try:
         return import_program(program)
     except ImportRefused as refusal:

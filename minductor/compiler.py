@@ -10,6 +10,7 @@ here is kept between graphs but what is on disk; every call has its own context.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from xdsl.passes import ModulePass
 from minductor.codegen.plan.module import emit_plan
 from minductor.dialects.kernel.ops import FuncOp as Kernel
 from minductor.eager import run_eagerly
-from minductor.errors import CompileError, Unsupported
+from minductor.errors import CompileError, OptionError, Unsupported
 from minductor.logs import LoggingSink
 from minductor.lowering.fx_to_aten import ImportRefused, import_graph
 from minductor.lowering.fx_to_aten.text import without_lines
@@ -243,6 +244,12 @@ class Compile:
         wanted = self.options.target
         if wanted == "cpp" and own == "triton":
             raise Unsupported("option target='cpp' was given for a graph on CUDA")
+        if wanted == "triton" and own == "cpp" and os.environ.get("TRITON_INTERPRET") != "1":
+            raise OptionError(
+                "option target='triton' was given for a graph on a CPU, where Triton has nothing "
+                "to compile for: move the inputs to CUDA, or set TRITON_INTERPRET=1 before triton "
+                "is imported, which runs the kernels in its interpreter (slowly, for tests)"
+            )
         return own if wanted == "auto" else wanted
 
     def _key(self, text: str, target: str) -> str:

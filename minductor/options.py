@@ -12,10 +12,12 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from minductor.errors import OptionError
 from minductor.passes.logs import parse_artifacts
+from minductor.passes.pipelines import PipelineError, build_pipeline
 
 Report = dict[str, Any]
 ReportHook = Callable[[Report], Any]
@@ -63,6 +65,10 @@ class Options:
         None,
         str,
         "Vector width of C++ kernels, such as `avx2`; the machine's own when not set.",
+        "avx512",
+        "avx2",
+        "neon",
+        "portable",
         routed=True,
     )
     machine: str | None = _option(
@@ -198,6 +204,9 @@ def _check(one: dataclasses.Field[Any], value: Any) -> None:
         case "logs":
             _artifacts(value, "option 'logs'")
             return
+        case "pipeline":
+            _check_pipeline(value)
+            return
         case _:
             pass
     kind: type = one.metadata["kind"]
@@ -208,8 +217,19 @@ def _check(one: dataclasses.Field[Any], value: Any) -> None:
         raise OptionError(
             f"option '{one.name}' has no value {value!r}{_nearest(str(value), list(choices))}"
         )
+    if one.name == "plan_in" and not Path(str(value)).is_file():
+        raise OptionError(f"option 'plan_in': there is no file {value}")
     if isinstance(value, int) and kind is int and value < 1:
         raise OptionError(f"option '{one.name}' is at least 1, not {value}")
+
+
+def _check_pipeline(value: Any) -> None:
+    if not isinstance(value, str):
+        raise OptionError(f"option 'pipeline' is of type str, not {value!r}")
+    try:
+        build_pipeline(value)
+    except PipelineError as error:
+        raise OptionError(f"option 'pipeline': {error}") from None
 
 
 def _artifacts(names: Any, where: str) -> frozenset[str]:

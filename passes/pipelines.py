@@ -11,6 +11,7 @@ Order is checked, not commented: each pass declares what it needs, provides and 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.passes import ModulePass
@@ -129,9 +130,27 @@ def _listed(name: str) -> tuple[str, ...]:
 
 def _parse(text: str) -> list[ArgSpec]:
     try:
-        return list(parse_pipeline(text))
+        return list(parse_pipeline(_BRACES.sub(_quoted, text)))
     except ArgSpecParseError as error:
-        raise PipelineError(str(error)) from None
+        hint = 'quote a value of other characters: name{option="a b"}'
+        raise PipelineError(f"{str(error).rstrip()}\n  {hint}") from None
+
+
+_BRACES = re.compile(r"\{[^{}]*\}")
+_PATH = re.compile(r"([\w-]+=)([^\s\"',{}\[\]=]*[/.~:][^\s\"',{}\[\]=]*)")
+
+
+def _quoted(braces: re.Match[str]) -> str:
+    """Options with quotes around values that are paths; numbers stay."""
+
+    def one(pair: re.Match[str]) -> str:
+        try:
+            float(pair[2])
+        except ValueError:
+            return f'{pair[1]}"{pair[2]}"'
+        return pair[0]
+
+    return _PATH.sub(one, braces[0])
 
 
 def _expand(pipeline: ArgSpec) -> list[ModulePass]:
@@ -166,7 +185,26 @@ def _instantiate(spec: ArgSpec) -> ModulePass:
     try:
         return cls.from_spec(ArgSpec(spec.name, options))
     except ValueError as error:
-        raise PipelineError(f"pass '{spec.name}': {error}") from None
+        bad = _misfit(cls, spec.name, options)
+        raise PipelineError(f"pass '{spec.name}': {bad or error}") from None
+
+
+def _misfit(
+    cls: type[ModulePass], name: str, options: Mapping[str, ParameterListType]
+) -> str | None:
+    """The option whose value is of another type than its field, in words."""
+    types = {field.name: str(getattr(field.type, "__name__", field.type)) for field in _all(cls)}
+    for key, value in options.items():
+        try:
+            cls.from_spec(ArgSpec(name, {key: value}))
+        except ValueError:
+            shown = ", ".join(repr(one) for one in value) or "nothing"
+            return f"option '{key}' is of type {types[key]}, not {shown}"
+    return None
+
+
+def _all(cls: type[ModulePass]) -> tuple[dataclasses.Field[object], ...]:
+    return dataclasses.fields(cls)
 
 
 def _fields(spec: ArgSpec) -> frozenset[str]:

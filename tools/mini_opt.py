@@ -194,9 +194,17 @@ def main(args: Sequence[str] | None = None) -> int:
         if "--traceback" in given:
             raise
         sys.stdout.flush()
-        sys.stderr.write(f"mini-opt: {error_text(error)}\n")
+        text = error_text(error)
+        if isinstance(error, UnicodeDecodeError):
+            text = f"error: {_binary_file(given)}{text.removeprefix('error: ')}"
+        sys.stderr.write(f"mini-opt: {text}\n")
         return 1
     return 0
+
+
+def _binary_file(given: Sequence[str]) -> str:
+    """`m.mlir: `, the argument that is a file."""
+    return next((f"{one}: " for one in given if os.path.isfile(one)), "")
 
 
 def error_text(error: Exception) -> str:
@@ -204,6 +212,11 @@ def error_text(error: Exception) -> str:
     match error:
         case ParseError():
             return f"error: cannot parse\n{short_parse_error(error)}"
+        case UnicodeDecodeError():
+            return (
+                f"error: not text (byte 0x{error.object[error.start]:02x} at {error.start}): the "
+                "input is IR text, or a program of torch.export.save with the ending .pt2"
+            )
         case DiagnosticException() | ValueError() | OSError() | UnregisteredConstructException():
             return f"error: {error}"
         case PassFailure():

@@ -3,6 +3,9 @@
 // RUN: not mini-opt %s -p default-cpuu 2>&1 | filecheck %s --check-prefix PIPELINE
 // RUN: not mini-opt %s -p 'default-cpu{no-such-option=1}' 2>&1 | filecheck %s --check-prefix OPTION
 // RUN: not mini-opt %s -p 'canonicalize{' 2>&1 | filecheck %s --check-prefix TEXT
+// RUN: not mini-opt %s -p 'default-cpu{threads=x}' 2>&1 | filecheck %s --check-prefix TYPE
+// RUN: not mini-opt %S/Inputs/binary.mlir 2>&1 | filecheck %s --check-prefix BINARY
+// RUN: not mini-opt %S/Inputs/broken.pt2 2>&1 | filecheck %s --check-prefix PROGRAM
 // RUN: not mini-opt %S/nowhere.mlir 2>&1 | filecheck %s --check-prefix FILE
 
 /// Errors are short and name the nearest known thing.
@@ -11,6 +14,9 @@
 // PIPELINE: mini-opt: error: unknown pass 'default-cpuu', did you mean 'default-cpu'?
 // OPTION: mini-opt: error: pipeline 'default-cpu' has no option 'no_such_option'
 // TEXT: mini-opt: error: Error parsing pass pipeline specification
+// TYPE: mini-opt: error: pass 'kernel-threads': option 'threads' is of type int, not 'x'
+// BINARY: mini-opt: error: {{.*}}binary.mlir: not text (byte 0xff at 3)
+// PROGRAM: mini-opt: error: {{.*}}broken.pt2: not a .pt2 program, which is a zip archive; write one by torch.export.save
 // FILE: mini-opt: error: [Errno 2] No such file or directory
 
 /// A verifier's message comes with the one line it is about, not with the module.

@@ -51,5 +51,5 @@ def test_mutation_and_dynamic_sizes(tmp_path):
 def test_unreadable_file(tmp_path):
     path = tmp_path / "m.pt2"
     path.write_bytes(b"no program")
-    with pytest.raises(DiagnosticException, match=r"m\.pt2: not a readable \.pt2 program"):
+    with pytest.raises(DiagnosticException, match=r"m\.pt2: not a \.pt2 program"):
         read_pt2(path)

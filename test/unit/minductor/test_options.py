@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from minductor.errors import OptionError
 from minductor.options import Options, describe, make_options
@@ -63,3 +64,25 @@ def test_documents_list_each_option() -> None:
     text = (ROOT / "docs" / "options.md").read_text()
     for name, default, doc in describe():
         assert f"| `{name}` | {default} | {doc} |" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("pipeline", "aten-cs", "unknown pass 'aten-cs', did you mean 'aten-cse'"),
+        ("pipeline", "default-cpu{threads=x}", "option 'threads' is of type int, not 'x'"),
+        ("pipeline", 3, "option 'pipeline' is of type str"),
+        ("plan_in", "/no/such.plan", "option 'plan_in': there is no file /no/such.plan"),
+        ("isa", "avx1024", "option 'isa' has no value 'avx1024'"),
+    ],
+)
+def test_values_that_a_compile_would_trip_over(name: str, value: object, words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        make_options({name: value})
+
+
+def test_triton_for_a_cpu_graph_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    compiled = torch.compile(lambda x: x + 1, backend="minductor", options={"target": "triton"})
+    with pytest.raises(Exception, match="set TRITON_INTERPRET=1"):
+        compiled(torch.ones(3))

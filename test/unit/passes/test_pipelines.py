@@ -83,7 +83,7 @@ class TestReading:
             ("toyy", "unknown pass 'toyy', did you mean 'toy'?"),
             ("toy{pre-set=1}", "pipeline 'toy' has no option 'pre_set', did you mean 'preset'?"),
             ("t-use{thread=1}", "pass 't-use' has no option 'thread', did you mean 'threads'?"),
-            ("t-use{threads=x}", "pass 't-use': Incompatible types"),
+            ("t-use{threads=x}", "pass 't-use': option 'threads' is of type int, not 'x'"),
             ("t-use{threads", "Error parsing pass pipeline"),
         ],
     )
@@ -116,3 +116,10 @@ def test_each_pass_loads_and_says_what_it_does(name: str) -> None:
     assert cls.name == name
     assert (cls.__doc__ or "").strip()
     assert cls.required_fields() == set(), "a pass of the registry runs without options"
+
+
+def test_paths_need_no_quotes() -> None:
+    for text in ("/no/a.plan", "a.plan", "~/b-c/d.plan"):
+        one = build_pipeline(f"loop-fuse{{plan-in={text} preset=seed}}")[0]
+        assert getattr(one, "plan_in", None) == text
+        assert getattr(one, "preset", None) == "seed"
