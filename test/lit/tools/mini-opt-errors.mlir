@@ -14,7 +14,7 @@
 // PIPELINE: mini-opt: error: unknown pass 'default-cpuu', did you mean 'default-cpu'?
 // OPTION: mini-opt: error: pipeline 'default-cpu' has no option 'no_such_option'
 // TEXT: mini-opt: error: Error parsing pass pipeline specification
-// TYPE: mini-opt: error: pass 'kernel-threads': option 'threads' is of type int, not 'x'
+// TYPE: mini-opt: error: pass {{.*}}: option 'threads' is of type int, not 'x'
 // BINARY: mini-opt: error: {{.*}}binary.mlir: not text (byte 0xff at 3)
 // PROGRAM: mini-opt: error: {{.*}}broken.pt2: not a .pt2 program, which is a zip archive; write one by torch.export.save
 // FILE: mini-opt: error: [Errno 2] No such file or directory
