@@ -17,6 +17,7 @@ from math import inf
 
 from xdsl.ir import SSAValue
 
+from minductor.dialects import expr as ex
 from minductor.dialects.expr import Expr
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.nest_builder import NestBuilder, dtype_of
@@ -126,6 +127,30 @@ def pdist(call: Call) -> list[Result]:
     first, second = (b.data(v, rows, wrap=False) for v in (i, j))
     one, two = (b.opmath(b.load(x, [at, b.rdims[0]])) for at in (first, second))
     b.store(_distance(b, b.op("sub", one, two), p))
+    return call.done(b)
+
+
+@lower("_pdist_backward.default")
+def pdist_backward(call: Call) -> list[Result]:
+    """The gradient by the rows: each pairs with every other one."""
+    x, p = call.ref("self"), float(call.number("p"))
+    grad, found = call.ref("grad"), call.ref("pdist")
+    _require_float(x, grad)
+    rows, pairs = x.sizes[0], grad.sizes[0]
+    if pairs.as_int == 0:
+        raise Declined("no pairs of rows")
+    b = call.nest(reduce=[rows])
+    row, column, other = b.dims[0], b.dims[1], b.rdims[0]
+    low, high = ex.emin(row, other), ex.emax(row, other)
+    place = rows * low - ex.floordiv(low * (low + 1), 2) + high - low - 1
+    # a row beside itself is no pair: its difference is 0, and so is what it adds
+    kept = b.op("minimum", b.op("maximum", b.index(place), b.const(0, "i64")), b.index(pairs - 1))
+    at = b.data(kept, pairs, wrap=False)
+    away = b.op("sub", *(b.opmath(b.load(x, [i, column])) for i in (row, other)))
+    tangent, dist = (b.opmath(b.load(t, [at])) for t in (grad, found))
+    part = _slope(b, away, tangent, dist, p)
+    alone = b.op("eq", b.index(row), b.index(other))
+    b.store(b.reduce("add", b.op("select", alone, b.like(0, part), part))[0])
     return call.done(b)
 
 

@@ -17,6 +17,7 @@ from xdsl.ir import SSAValue
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_simplify import contiguous_strides, flatten_index
 from minductor.lowering.aten_to_loop.call import Call
+from minductor.lowering.aten_to_loop.nest_builder import NestBuilder
 from minductor.lowering.aten_to_loop.pool import (
     backward_nest,
     divisor,
@@ -27,7 +28,9 @@ from minductor.lowering.aten_to_loop.pool import (
 from minductor.lowering.aten_to_loop.promote import is_float, opmath
 from minductor.lowering.aten_to_loop.refs import Result
 from minductor.lowering.aten_to_loop.registry import Declined, lower
+from minductor.lowering.aten_to_loop.scatter import scattered, zeros
 from minductor.lowering.aten_to_loop.slice_scatter import guarded, within_all
+from minductor.lowering.aten_to_loop.view_maps import numel, split_flat
 
 
 @lower("max_pool2d_with_indices_backward.default", "max_pool3d_with_indices_backward.default")
@@ -47,6 +50,21 @@ def max_pool_backward(call: Call) -> list[Result]:
 
     b.store(windows_over(b, w, grad.sizes[-n:], add))
     return call.done(b)
+
+
+@lower("max_unpool2d.default", "max_unpool3d.default")
+def max_unpool(call: Call) -> list[Result]:
+    """Every element goes to its saved place; the others are 0. Of several the last one stays."""
+    x, places = call.ref("self"), call.ref("indices")
+    n = 2 if "2d" in call.overload else 3
+    sizes = call.type.sizes[-n:]
+
+    def position(b: NestBuilder) -> list[Expr]:
+        flat = b.data(b.load(places, b.dims), numel(sizes), wrap=False)
+        return [*b.dims[:-n], *split_flat(flat, sizes, b.ranges)]
+
+    start = zeros(call, call.type)
+    return [scattered(call, start, x.sizes, position, lambda b: b.load(x, b.dims), ordered=True)]
 
 
 @lower("avg_pool2d_backward.default", "avg_pool3d_backward.default")

@@ -290,6 +290,10 @@ def _more_pools() -> dict[str, Case]:
         "nearest-scale": (lambda x: A.upsample_nearest2d(x, [9, 10], 1.5, 1.3), (x,)),
         "nearest-exact": (lambda x: A._upsample_nearest_exact2d(x, [7, 11]), (x,)),
         "nearest1d": (lambda x: A.upsample_nearest1d(x, [16]), (x[0],)),
+        "unpool": (
+            lambda g, i: A.max_unpool2d(g, i, [6, 8]),
+            (g, A.adaptive_max_pool2d(x, [3, 2])[1]),
+        ),
         "linear": (lambda x: A.upsample_linear1d(x, [13], False), (x[0],)),
         "bilinear": (lambda x: A.upsample_bilinear2d(x, [12, 16], False), (x,)),
         "bicubic": (lambda x: A.upsample_bicubic2d(x, [7, 5], True), (x,)),

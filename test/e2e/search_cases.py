@@ -46,6 +46,10 @@ def _pair_distances(p: float) -> Callable[..., Any]:
     return lambda x: A._pdist_forward(x, p)
 
 
+def _pairs_back(p: float) -> Callable[..., Any]:
+    return lambda g, x, d: A._pdist_backward(g, x, p, d)
+
+
 def _row_distances(p: float) -> Callable[..., Any]:
     return lambda x, y: A._cdist_forward(x, y, p, None)
 
@@ -58,6 +62,9 @@ def distances() -> dict[str, Case]:
     out: dict[str, Case] = {}
     for p in (0.0, 1.0, 1.5, 2.0, 3.0, INF):
         out[f"cdist-{p}"] = (_row_distances(p), (x, y))
+        pairs = A._pdist_forward(x[0], p)
+        tangents = torch.cos(pairs * 3)
+        out[f"pdist-backward-{p}"] = (_pairs_back(p), (tangents, x[0], pairs))
         out[f"pdist-{p}"] = (_pair_distances(p), (x[0],))
         found = A._cdist_forward(x, wide, p, None)
         grad = torch.sin(found + 1)
