@@ -58,6 +58,8 @@ def max_unpool(call: Call) -> list[Result]:
     x, places = call.ref("self"), call.ref("indices")
     n = 2 if "2d" in call.overload else 3
     sizes = call.type.sizes[-n:]
+    if tuple(x.type.strides) != tuple(contiguous_strides(x.sizes)):
+        raise Declined("eager keeps the input's layout, which the result's type does not")
 
     def position(b: NestBuilder) -> list[Expr]:
         flat = b.data(b.load(places, b.dims), numel(sizes), wrap=False)

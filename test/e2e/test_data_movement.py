@@ -86,3 +86,18 @@ def test_a_cache_is_updated_in_place(step: int) -> None:
     compiled = torch.compile(advance, backend="minductor", options={"strict": True})
     torch.testing.assert_close(compiled(caches[0], new, step), advance(caches[1], new, step))
     torch.testing.assert_close(caches[0], caches[1])
+
+
+def test_unpooling_keeps_the_layout() -> None:
+    """Native for contiguous inputs; channels_last is eager's to keep."""
+
+    def f(x: Tensor) -> Tensor:
+        values, places = torch.nn.functional.max_pool2d(x, 2, return_indices=True)
+        return torch.nn.functional.max_unpool2d(values, places, 2)
+
+    for layout in (torch.contiguous_format, torch.channels_last):
+        torch._dynamo.reset()
+        x = torch.randn(2, 4, 6, 8).to(memory_format=layout)
+        compiled = torch.compile(f, backend="minductor", options={"strict": True})
+        assert torch.equal(compiled(x), f(x))
+        assert compiled(x).stride() == f(x).stride()
