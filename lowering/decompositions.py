@@ -106,14 +106,41 @@ def whole_before_autograd(symbolic: bool = False) -> Generator[None]:
             op: Any = getattr(packet, name)
             kept.append((op, dict(op.py_kernels)))
             for key in (DispatchKey.Autograd, DispatchKey.CompositeImplicitAutograd):
-                op.py_kernels.pop(key, None)
+                given = op.py_kernels.pop(key, None)
+                if given is not None and name == "vec":
+                    op.py_kernels[key] = _sized(packet.default, given)
             op._dispatch_cache.clear()
     try:
         yield
     finally:
         for op, kernels in kept:
+            op.py_kernels.clear()
             op.py_kernels.update(kernels)
             op._dispatch_cache.clear()
+
+
+def _sized(op: Any, given: Callable[..., Any]) -> Callable[..., Any]:
+    """The overload `vec` of a resampling op by its default one, sizes from factors.
+
+    Of symbolic sizes PyTorch's kernel of `vec` would make numbers. Nearest reads keep them; the
+    gradients of the others have no symbolic form, so these are taken apart as `given` does it.
+    """
+
+    def vec(x: Any, output_size: Any, *rest: Any) -> Any:
+        *aligned, factors = rest
+        sizes = output_size
+        if sizes is None:
+            sizes = [_scaled(n, s) for n, s in zip(x.shape[2:], factors, strict=True)]
+        symbolic = not all(isinstance(n, int) for n in (*x.shape, *sizes))
+        if symbolic and aligned:
+            return given(x, output_size, *rest)
+        return op(x, sizes, *aligned, *(factors or [None] * len(sizes)))
+
+    return vec
+
+
+def _scaled(size: Any, factor: float) -> Any:
+    return size * int(factor) if factor == int(factor) else torch.sym_int(size * factor)
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from harness import check, leaf, uniform
+from harness import check, compiled, gradients, leaf, same, uniform
 from torch import Tensor
 
 SIZES = (5, 6, 4)
@@ -79,3 +79,18 @@ def test_antialias_is_a_call() -> None:
 
     found = check(f, lambda: (uniform(1, 2, 7, 9),))
     assert found.reports[0]["externs"] == {"aten._upsample_bilinear2d_aa.default": 1}
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "bilinear", "bicubic"])
+def test_symbolic_sizes_stay_symbols(mode: str) -> None:
+    """One compile for all sizes, forward and backward."""
+
+    def f(x: Tensor) -> Tensor:
+        return F.interpolate(x * 1, scale_factor=2, mode=mode)
+
+    subject = compiled(f, dynamic=True)
+    for sizes in ((5, 6), (7, 9), (8, 4)):
+        ours, theirs = (leaf(uniform(2, 3, *sizes)) for _ in range(2))
+        got, want = subject(ours), f(theirs)
+        same([got, *gradients(got, [ours])], [want, *gradients(want, [theirs])], strides=False)
+    assert len(subject.graphs) == 1
