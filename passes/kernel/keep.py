@@ -51,7 +51,7 @@ class KernelKeepPass(MiniPass):
     needs = frozenset({"kernel"})
 
     keep: bool = True
-    least: float = 6
+    least: int = 6
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Look at every pair of neighbouring stages."""
@@ -84,7 +84,7 @@ class _Pair:
     kernel: k.FuncOp
     first: Stage
     last: Stage
-    least: float
+    least: int
 
     def keep(self) -> str:
         """Keep the most expensive value; why not, or empty where it is done or nothing repeats."""
