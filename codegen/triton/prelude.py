@@ -13,7 +13,7 @@ from minductor.codegen.triton.special import sources
 _CALL = re.compile(r"\b(mi_\w+)\b")
 
 # name -> (parameters, body lines)
-_SOURCE: dict[str, tuple[str, str]] = {
+_PLAIN: dict[str, tuple[str, str]] = {
     "mi_div": ("a, b", "return tl.div_rn(a, b) if a.dtype == tl.float32 else a / b"),
     "mi_reciprocal": (
         "a",
@@ -308,7 +308,7 @@ _SOURCE: dict[str, tuple[str, str]] = {
     ),
 }
 
-_SOURCE |= sources()
+_SOURCE = {**_PLAIN, **sources()}
 
 _LIBDEVICE = {
     "mi_tan": "tan", "mi_asin": "asin", "mi_acos": "acos", "mi_atan": "atan", "mi_sinh": "sinh",
