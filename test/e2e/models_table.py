@@ -13,8 +13,7 @@ HEAD = """# Models: kernels and extern calls
 What minductor makes of six models (four layers, tiny sizes, f32, CPU, default preset). They are
 transformers' own classes with random weights, and a handwritten MLP and U-Net (`bench/models`).
 Outside our kernels stay calls of PyTorch's library: matmul, convolution, scaled dot-product
-attention, the embedding's backward, and the exceptions named below. Bytes are those of one call by
-the ledger.
+attention. Bytes are those of one call by the ledger.
 
 `MINDUCTOR_UPDATE_DOCS=1 python -m pytest test/e2e/test_models.py` writes this file; without the
 variable the same tests check it.
@@ -47,15 +46,11 @@ def line(name: str, report: dict[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def render(seen: dict[str, Reports], exceptions: dict[str, set[str]]) -> str:
+def render(seen: dict[str, Reports]) -> str:
     """The whole document."""
     heads = ["model", "graph", "kernels", "extern calls", "which"]
     heads += ["floor MB", "unfused MB", "planned MB"]
     lines = [f"| {' | '.join(heads)} |", "| --- | --- | ---: | ---: | --- | ---: | ---: | ---: |"]
     for name, reports in seen.items():
         lines += [line(name, report) for report in reports]
-    named = [
-        f"- {name}: {', '.join(f'`{s}`' for s in sorted(schemas))}"
-        for name, schemas in exceptions.items()
-    ]
-    return "\n".join([HEAD, *lines, "", "Named exceptions:", "", *named, ""])
+    return "\n".join([HEAD, *lines, ""])
