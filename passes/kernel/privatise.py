@@ -216,7 +216,9 @@ class _Finder:
                     across += _item(op)
         return along > across
 
-    def _plan(self, par: k.ParallelOp, reduces: list[k.ReduceOp], rows: int, run: int) -> Plan:
+    def _plan(
+        self, par: k.ParallelOp, reduces: list[k.ReduceOp], rows: int, run: int
+    ) -> Plan | str:
         """Blocks of columns, and parts of rows."""
         slots = max(sum(_slot_bytes(r)) for r in reduces)
         extent = par.extent.data
@@ -236,6 +238,9 @@ class _Finder:
                 parts, chunk = deal_out(extents.pop(), most_parts, STREAMS)
         known = extent.as_int
         if known is not None and known <= most:
+            stages = [op for op in par.body.block.ops if isinstance(op, LOOPS)]
+            if parts == 1 and len(self.chain) == 1 < len(stages) and self.options.threads > 1:
+                return "stages of one block would run in different threads"
             return Plan(extent, ex.ONE, parts, chunk)
         if known is not None:
             most = min(most, _up(-(-known // -(-known // most)), _UNIT))
