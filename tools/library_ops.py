@@ -40,7 +40,7 @@ FAMILIES = (
     ),
     Family(
         "lookup",
-        r"_embedding_bag.*|embedding_dense_backward|grid_sampler.*",
+        r"_embedding_bag.*|grid_sampler.*_backward",
         "rows are read, or added to, at places that the data give",
     ),
     Family("symbolic", r"sym_.*", "a size or stride: an index expression in the IR, never a call"),

@@ -69,6 +69,10 @@ class KernelThreadsPass(MiniPass):
         if self.threads < 2 or not chain:
             sink_of(ctx).refused(self.name, name, "no loop whose iterations are independent")
             return False
+        if (local := _outer_local(func, loop)) is not None:
+            reason = f"each thread would have an array `{local}` of its own, filled by the first"
+            sink_of(ctx).refused(self.name, name, reason)
+            return False
         body = chain[-1].regions[0].block
         each = total_cost(body, hints)
         extents = [c.extent.data for c in chain]
@@ -93,6 +97,16 @@ class KernelThreadsPass(MiniPass):
             if extent >= 2 * self.threads or (extent and extent % self.threads == 0):
                 return loop
         return max(chain, key=lambda c: estimate(c.extent.data, hints))
+
+
+def _outer_local(func: k.FuncOp, loop: Loop) -> str | None:
+    """The name of a local array of the whole kernel that the loop reads or writes."""
+    outer = {op.result for op in func.body.block.ops if isinstance(op, k.LocalOp)}
+    for inner in loop.walk() if outer else ():
+        for value in inner.operands:
+            if value in outer:
+                return value.name_hint or "local"
+    return None
 
 
 def _at_first(e: Expr) -> Expr:

@@ -126,3 +126,21 @@ def test_levels_agree():
     x = torch.randn(300, 60)
     fn = lambda x: ((x * 2).sum(0), x.amax(0), torch.var(x, 0))  # noqa: E731
     close(compiled(fn, validate=True, cache=False)(x), fn(x.double()), 1e-4)
+
+
+def stages(x):
+    var, mean = torch.var_mean(x, 0)
+    shifted = (x - mean) * torch.rsqrt(var + 1e-3)
+    return shifted, shifted.amax(0), torch.logsumexp(var, -1)
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("shape", [(33, 128), (48, 2048), (7, 3, 640), (63, 64)])
+@pytest.mark.parametrize("forced", [False, True])
+def test_stages_of_one_kernel_see_each_other(shape, threads, forced):
+    """Few rows, several stages: no thread may read what another has in an array of its own."""
+    options = {}
+    if forced:  # whatever the price
+        options["pipeline"] = f"default-cpu{{min-bytes=0 min-work=0 threads={threads}}}"
+    x = torch.randn(shape)
+    close(compiled(stages, threads, **options)(x), stages(x.double()), 1e-5)

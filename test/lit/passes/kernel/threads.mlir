@@ -66,3 +66,15 @@ kernel.func @few(read %x : !kernel.buf<f32[s2]>, write %o : !kernel.buf<f32[s2]>
 func.func @call(%a: !aten.int<s0>, %b: !aten.int<s1>, %c: !aten.int<s2>) attributes {symbols = #aten.symbols<s0 = [min 2], s1 = [min 2], s2 = [min 2, max 9]>} {
   func.return
 }
+
+// -----
+
+/// An array of the whole kernel is each thread's own: what reads it runs in the thread that fills it.
+// CHECK-LABEL: kernel.func @kept
+// CHECK:         kernel.local
+// CHECK-NOT:     run threads
+// CHECK:       // remark: [kernel-threads] refused kept: each thread would have an array `t` of its own, filled by the first
+kernel.func @kept(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f32[1048576]>) [] config {target = "cpp"} {
+  %t = local stack = 0.0 : f32 : !kernel.buf<f32[4]>
+  for d1 : 4 { %v = load %x[d1] : f32  store add %v, %t[d1] }
+  parallel d0 : 1048576 { %v = load %t[d0 mod 4] : f32  store %v, %o[d0] } }
