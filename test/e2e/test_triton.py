@@ -28,6 +28,7 @@ def test_programs_in_tritons_interpreter(tmp_path: Path) -> None:
     assert sum(line.startswith("equal ") for line in run("interpret", tmp_path)) == 20
 
 
+@pytest.mark.slow
 def test_symbolic_sizes_in_tritons_interpreter(tmp_path: Path) -> None:
     """One compile serves all sizes; a launch chooses between a persistent and a looped kernel."""
     pytest.importorskip("triton")

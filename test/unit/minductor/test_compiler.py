@@ -8,7 +8,7 @@ from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from minductor.compiler import Compile, Frame
-from minductor.errors import CompileError, Unsupported
+from minductor.errors import CompileError, OptionError, Unsupported
 from minductor.options import make_options
 from minductor.passes.manager import PassFailure
 from minductor.runtime.progress import Progress
@@ -22,9 +22,13 @@ def graph(*tensors: torch.Tensor) -> GraphModule:
     return make_fx(lambda *xs: [x + 1 for x in xs], tracing_mode="fake")(*tensors)
 
 
-def test_target_follows_the_device() -> None:
+def test_target_follows_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compile_with()._target(graph(torch.ones(2))) == "cpp"
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
     assert compile_with(target="triton")._target(graph(torch.ones(2))) == "triton"
+    monkeypatch.delenv("TRITON_INTERPRET")
+    with pytest.raises(OptionError, match="set TRITON_INTERPRET=1"):
+        compile_with(target="triton")._target(graph(torch.ones(2)))
 
 
 def test_other_devices_are_left_alone() -> None:
