@@ -21,7 +21,7 @@ from xdsl.printer import Printer
 from minductor.dialects.attrs import ExprAttr, IndexAttr
 from minductor.dialects.dtypes import DTYPES
 from minductor.dialects.expr import Expr
-from minductor.dialects.types import InternedData
+from minductor.dialects.types import InternedData, TextData
 
 
 @irdl_attr_definition
@@ -55,19 +55,6 @@ class DTypeAttr(InternedData, Data[str]):
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(f"<{self.data}>")
-
-
-class TextData(InternedData, Data[str]):
-    """Base of attributes that hold one string: `<"text">`."""
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> str:
-        with parser.in_angle_brackets():
-            return parser.parse_str_literal()
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string_literal(self.data)
 
 
 @irdl_attr_definition

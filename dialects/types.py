@@ -276,11 +276,8 @@ class AbsentType(InternedData, Data[None], TypeAttribute):
         pass
 
 
-@irdl_attr_definition
-class ObjectType(InternedData, Data[str], TypeAttribute):
-    """A Python object that a call is given, such as a user's kernel; `data` says what it is."""
-
-    name = "aten.object"
+class TextData(InternedData, Data[str]):
+    """Base of attributes that hold one string: `<"text">`."""
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
@@ -290,6 +287,13 @@ class ObjectType(InternedData, Data[str], TypeAttribute):
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string_literal(self.data)
+
+
+@irdl_attr_definition
+class ObjectType(TextData, TypeAttribute):
+    """A Python object that a call is given, such as a user's kernel; `data` says what it is."""
+
+    name = "aten.object"
 
 
 @irdl_attr_definition

@@ -20,6 +20,7 @@ from minductor.dialects.aten.table import lookup
 from minductor.lowering.aten_to_loop.registry import table
 from minductor.lowering.decompositions import decompositions
 from minductor.lowering.own_decompositions import partial_decompositions
+from minductor.tools.generated import write_or_check
 from minductor.tools.library_ops import FAMILIES, family_of
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "op-support.md"
@@ -162,14 +163,7 @@ def _table(found: Sequence[Row]) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status."""
-    text = document(rows())
-    if "--check" in (sys.argv[1:] if argv is None else argv):
-        if DOCUMENT.read_text() == text:
-            return 0
-        print("docs/op-support.md is out of date: run python -m minductor.tools.make_op_support")
-        return 1
-    DOCUMENT.write_text(text)
-    return 0
+    return write_or_check(DOCUMENT, document(rows()), "make_op_support", argv)
 
 
 if __name__ == "__main__":

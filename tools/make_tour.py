@@ -15,6 +15,7 @@ from xdsl.parser import Parser
 
 from minductor.passes.context import MiniContext
 from minductor.passes.pipelines import PIPELINES, build_pipeline
+from minductor.tools.generated import write_or_check
 from minductor.tools.targets import emit
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -120,14 +121,7 @@ def tour() -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status."""
-    text = tour()
-    if "--check" in (sys.argv[1:] if argv is None else argv):
-        if TOUR.read_text() == text:
-            return 0
-        print("docs/tour.md is out of date: run python -m minductor.tools.make_tour")
-        return 1
-    TOUR.write_text(text)
-    return 0
+    return write_or_check(TOUR, tour(), "make_tour", argv)
 
 
 if __name__ == "__main__":

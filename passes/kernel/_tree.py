@@ -108,3 +108,13 @@ def total_cost(block: Block, hints: Mapping[Atom, int]) -> float:
         else:
             total += sum(op_cost(inner) for inner in op.walk())
     return total
+
+
+def nest_of(tree: k.ParallelOp) -> list[k.ParallelOp]:
+    """Perfectly nested parallel loops from the top."""
+    chain = [tree]
+    while True:
+        ops = list(chain[-1].body.block.ops)
+        if len(ops) != 1 or not isinstance(ops[0], k.ParallelOp):
+            return chain
+        chain.append(ops[0])

@@ -59,6 +59,7 @@ from minductor.passes.kernel._tree import (
     is_leaf,
     kernels_of,
     module_hints,
+    nest_of,
     total_cost,
 )
 from minductor.passes.remarks import sink_of
@@ -96,7 +97,7 @@ class KernelPrivatisePass(MiniPass):
             trees = list(kernel.body.block.ops)
             for tree in trees:
                 if isinstance(tree, k.ParallelOp):
-                    chain = _chain(tree)
+                    chain = nest_of(tree)
                     found = _Finder(self, kernel, chain, ranges, hints).plan()
                     if isinstance(found, Plan):
                         _rewrite(op, kernel, chain, found, ranges, hints)
@@ -104,11 +105,18 @@ class KernelPrivatisePass(MiniPass):
                         sink_of(ctx).refused(self.name, kernel.sym_name.data, found)
             for tree in trees:
                 if isinstance(tree, k.ForOp):
-                    self._rows(ctx, op, kernel, tree)
+                    self._rows(ctx, op, kernel, tree, ranges, hints)
 
-    def _rows(self, ctx: Context, module: ModuleOp, kernel: k.FuncOp, loop: k.ForOp) -> None:
+    def _rows(
+        self,
+        ctx: Context,
+        module: ModuleOp,
+        kernel: k.FuncOp,
+        loop: k.ForOp,
+        ranges: Ranges,
+        hints: Mapping[Atom, int],
+    ) -> None:
         """Deal out a row loop that gathers column results."""
-        ranges, hints = symbol_ranges(module), module_hints(module)
         found = gathered(loop, ranges)
         if isinstance(found, str):
             sink_of(ctx).refused(self.name, kernel.sym_name.data, found)
@@ -120,16 +128,6 @@ class KernelPrivatisePass(MiniPass):
             spaces = _Spaces(module, kernel)
             Rows(loop, found, deal, ranges, fresh_variable(kernel), spaces.make).run(hints)
             spaces.launch()
-
-
-def _chain(tree: k.ParallelOp) -> list[k.ParallelOp]:
-    """Perfectly nested parallel loops from the top."""
-    chain = [tree]
-    while True:
-        ops = list(chain[-1].body.block.ops)
-        if len(ops) != 1 or not isinstance(ops[0], k.ParallelOp):
-            return chain
-        chain.append(ops[0])
 
 
 @dataclass

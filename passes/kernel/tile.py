@@ -49,6 +49,7 @@ from minductor.passes.kernel._tree import (
     estimate,
     kernels_of,
     module_hints,
+    nest_of,
 )
 from minductor.passes.kernel.vectorize import VECTOR_BYTES, widest
 from minductor.passes.remarks import sink_of
@@ -87,16 +88,6 @@ class KernelTilePass(MiniPass):
                         _Tiler(kernel, chain, found, ranges).run()
                     elif found:
                         sink_of(ctx).refused(self.name, kernel.sym_name.data, found)
-
-
-def nest_of(tree: k.ParallelOp) -> list[k.ParallelOp]:
-    """Perfectly nested parallel loops from the top."""
-    chain = [tree]
-    while True:
-        ops = list(chain[-1].body.block.ops)
-        if len(ops) != 1 or not isinstance(ops[0], k.ParallelOp):
-            return chain
-        chain.append(ops[0])
 
 
 @dataclass(frozen=True)
