@@ -20,7 +20,14 @@ from xdsl.utils.exceptions import ArgSpecParseError
 
 from minductor.passes.registry import load_pass, nearest, pass_names
 
-ATEN: tuple[str, ...] = ("aten-fold", "aten-algebra", "aten-views", "aten-cse", "aten-dce")
+ATEN: tuple[str, ...] = (
+    "aten-fold",
+    "aten-algebra",
+    "aten-views",
+    "aten-cat",
+    "aten-cse",
+    "aten-dce",
+)
 """`aten` to `aten`."""
 
 LOOP: tuple[str, ...] = ("aten-to-loop", "loop-simplify-index", "loop-inline", "loop-fuse")

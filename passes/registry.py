@@ -18,6 +18,7 @@ PASSES: dict[str, str] = {
     "aten-fold": "minductor.passes.aten.fold:AtenFoldPass",
     "aten-algebra": "minductor.passes.aten.algebra:AtenAlgebraPass",
     "aten-views": "minductor.passes.aten.views:AtenViewsPass",
+    "aten-cat": "minductor.passes.aten.cat:AtenCatPass",
     "aten-cse": "minductor.passes.aten.cse:AtenCsePass",
     "aten-dce": "minductor.passes.aten.dce:AtenDcePass",
     # lowerings

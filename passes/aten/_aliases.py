@@ -52,6 +52,17 @@ class Aliases:
                 return "a result of the function would be a view of other storage"
             if isinstance(base.owner, ConstantOp):
                 return "a result of the function would share the storage of a constant"
+        return self._read_late(y, base)
+
+    def why_not_apart(self, y: SSAValue, x: SSAValue) -> str | None:
+        """Why the view `y` must keep to its storage; None when `x`, apart from it, would do."""
+        if root(y) in self.writes:
+            return "the storage that it shows is overwritten"
+        if any(use.name == "func.return" for use in readers(y)):
+            return "a result of the function shows this storage"
+        return self._read_late(y, root(x))
+
+    def _read_late(self, y: SSAValue, base: SSAValue) -> str | None:
         first = self.writes.get(base)
         if first is not None and any(not use.is_before_in_block(first) for use in readers(y)):
             return "it is read after the original is overwritten"

@@ -5,6 +5,7 @@ A rule takes an op and gives
   - Same(x): the result is `x` itself; applied only where sharing storage cannot be seen;
   - an SSAValue: the same, for results that share storage with it already (views);
   - an Operation: a new op that takes the place of the old one (with as many results);
+  - Ops: new ops, and a value for each result of the old one;
   - a Refusal: it nearly matched; the reason becomes a remark.
 """
 
@@ -31,7 +32,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from minductor.dialects.aten import AtenOp
 from minductor.dialects.aten.ops import ORIGIN
-from minductor.passes.aten._aliases import Aliases
+from minductor.passes.aten._aliases import Aliases, root
 from minductor.passes.remarks import RemarkSink, sink_of
 
 STEPS = 8
@@ -46,13 +47,26 @@ class Same:
 
 
 @dataclass(frozen=True)
+class Ops:
+    """New ops, in order; `values` stand for the results of the old op, with types of their own."""
+
+    ops: tuple[Operation, ...]
+    values: tuple[SSAValue, ...]
+
+    @staticmethod
+    def chain(*ops: Operation) -> Ops:
+        """Ops of which the last one gives the result."""
+        return Ops(ops, (ops[-1].results[0],))
+
+
+@dataclass(frozen=True)
 class Refusal:
     """Why a rewrite that nearly matched does not hold."""
 
     reason: str
 
 
-Outcome: TypeAlias = "SSAValue | Operation | Same | Refusal | None"
+Outcome: TypeAlias = "SSAValue | Operation | Ops | Same | Refusal | None"
 Rule: TypeAlias = "Callable[[AtenOp], Outcome]"
 Rules: TypeAlias = "Mapping[str, Sequence[Rule]]"
 
@@ -97,6 +111,9 @@ class Rewriter:
             elif isinstance(outcome, Operation):
                 if self._insert(op, outcome):
                     return outcome
+            elif isinstance(outcome, Ops):
+                if self._several(op, outcome):
+                    return outcome.ops[-1] if outcome.ops else None
             elif self._view(op, outcome):
                 return None
         return None
@@ -129,18 +146,41 @@ class Rewriter:
 
     def _insert(self, old: AtenOp, new: Operation) -> bool:
         """`new` in the place of `old`, with its location and its origin."""
-        if self.aliases.read_later(old, new):
-            self._refuse(old, "it would read an operand after that is overwritten")
-            new.erase()
+        return self._several(old, Ops((new,), tuple(new.results)))
+
+    def _several(self, old: AtenOp, new: Ops) -> bool:
+        reason = self._why_not(old, new)
+        if reason is not None:
+            self._refuse(old, reason)
+            for op in reversed(new.ops):
+                op.erase()
             return False
+        for op in new.ops:
+            self._place(old, op)
+        self.replace(old, new.values)
+        return True
+
+    def _why_not(self, old: AtenOp, new: Ops) -> str | None:
+        if any(self.aliases.read_later(old, op) for op in new.ops):
+            return "it would read an operand after that is overwritten"
+        for result, value in zip(old.results, new.values, strict=True):
+            before, after = root(result), root(value)
+            reason = None
+            if before is not result and after is not before:
+                reason = self.aliases.why_not_apart(result, value)
+            elif before is result and not (after is value and value.owner in new.ops):
+                reason = self.aliases.why_not(result, value)
+            if reason is not None:
+                return reason
+        return None
+
+    def _place(self, old: AtenOp, new: Operation) -> None:
         new.location = old.location
         if ORIGIN in old.attributes:
             new.attributes.setdefault(ORIGIN, old.attributes[ORIGIN])
         elif isinstance(new, AtenOp) and new.schema.packet != old.schema.packet:
             new.attributes.setdefault(ORIGIN, origin_attr(old))
         self.block.insert_op_before(new, old)
-        self.replace(old, new.results)
-        return True
 
     def replace(self, old: Operation, values: Sequence[SSAValue]) -> None:
         """Use `values` for the results of `old`, and erase it."""
