@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         ValidationWarning,
     )
     from minductor.export import export_aten
+    from minductor.patterns import PatternError, pattern
 
 __version__ = "0.1.0"
 
@@ -25,20 +26,24 @@ __all__ = [
     "CompileError",
     "FallbackWarning",
     "OptionError",
+    "PatternError",
     "ValidationError",
     "ValidationWarning",
     "compile",
     "export_aten",
+    "pattern",
 ]
 
 _LAZY = {
     "CompileError": "minductor.errors",
     "FallbackWarning": "minductor.errors",
     "OptionError": "minductor.errors",
+    "PatternError": "minductor.patterns",
     "ValidationError": "minductor.errors",
     "ValidationWarning": "minductor.errors",
     "compile": "minductor.backend",
     "export_aten": "minductor.export",
+    "pattern": "minductor.patterns",
 }
 
 

@@ -152,7 +152,7 @@ class Compile:
 
         `trail` gets the module before and after each pass.
         """
-        ctx = MiniContext(logs=self.logs)
+        ctx = MiniContext(logs=self.logs, patterns=self.options.patterns or ())
         ctx.remarks.enabled = False
         with _stage("pipeline"):
             passes = self._passes(target)
@@ -204,7 +204,10 @@ class Compile:
 
     def _passes(self, target: str) -> list[ModulePass]:
         if self.options.pipeline is not None:
-            return build_pipeline(self.options.pipeline)
+            passes = build_pipeline(self.options.pipeline)
+            if self.options.patterns and all(one.name != "aten-patterns" for one in passes):
+                raise OptionError("option 'patterns': the pipeline has no pass aten-patterns")
+            return passes
         name = "default-cpu" if target == "cpp" else "default-triton"
         native: dict[str, Any] = {"threads": torch.get_num_threads(), "isa": machine_isa()}
         if self.options.eager_random:
@@ -260,7 +263,8 @@ class Compile:
             if self.options.plan_in is not None:
                 routed["plan_in"] = Path(self.options.plan_in).read_text()
         parts = [without_lines(text), environment_key(target), repr(sorted(routed.items()))]
-        return Cache.key([*parts, self.options.pipeline or ""])
+        patterns = [one.key for one in self.options.patterns or ()]
+        return Cache.key([*parts, self.options.pipeline or "", *patterns])
 
     def _may_fetch(self) -> bool:
         """Whether a stored product would do all that this compile was asked for."""

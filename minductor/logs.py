@@ -14,7 +14,7 @@ from typing import TextIO
 
 ROOT = "minductor"
 
-PASS_LOGS = frozenset({"ir_pre_fusion", "ir_post_fusion", "fusion", "kernel"})
+PASS_LOGS = frozenset({"patterns", "ir_pre_fusion", "ir_post_fusion", "fusion", "kernel"})
 """Logs that only a compile with passes can write: who wants them gets no product of the cache."""
 
 

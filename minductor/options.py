@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from minductor.errors import OptionError
+from minductor.passes.aten._pattern import Pattern
 from minductor.passes.logs import parse_artifacts
 from minductor.passes.pipelines import PipelineError, build_pipeline
 
@@ -95,6 +96,11 @@ class Options:
     eager_random: bool = _option(
         False, bool, "Dropout gives eager's very values under a seed: it stays a call of PyTorch's."
     )
+    patterns: tuple[Pattern, ...] | None = _option(
+        None,
+        tuple,
+        "A `minductor.pattern`, or several: rewrites of your own, docs/patterns.md.",
+    )
     pipeline: str | None = _option(
         None, str, "Pipeline text to run in place of the target's own, as for `mini-opt -p`."
     )
@@ -121,7 +127,8 @@ class Options:
         None,
         str,
         "Logs to print, as for MINDUCTOR_LOGS: `aten`, `ir_pre_fusion`, "
-        "`ir_post_fusion`, `fusion`, `kernel`, `output_code`, `validate`, `all`, with commas.",
+        "`ir_post_fusion`, `fusion`, `kernel`, `output_code`, `validate`, `patterns`, `all`, with "
+        "commas.",
     )
     progress: bool = _option(
         True, bool, "On a terminal, show the progress of a compile longer than a second."
@@ -166,11 +173,14 @@ def make_options(given: Mapping[str, Any] | None = None, mode: str | None = None
             "what it can be told stands in its options (docs/options.md)"
         )
     known = {one.name: one for one in dataclasses.fields(Options)}
-    for name, value in (given or {}).items():
+    values = dict(given or {})
+    for name, value in values.items():
         if name not in known:
             raise OptionError(f"unknown option '{name}'{_nearest(name, list(known))}")
         _check(known[name], value)
-    return Options(**(given or {}))
+    if values.get("patterns") is not None:
+        values["patterns"] = _patterns(values["patterns"])
+    return Options(**values)
 
 
 def describe() -> list[tuple[str, str, str]]:
@@ -201,6 +211,9 @@ def _check(one: dataclasses.Field[Any], value: Any) -> None:
             if not callable(value):
                 raise OptionError(f"option 'report' is a function, not {value!r}")
             return
+        case "patterns":
+            _patterns(value)
+            return
         case "logs":
             _artifacts(value, "option 'logs'")
             return
@@ -230,6 +243,14 @@ def _check_pipeline(value: Any) -> None:
         build_pipeline(value)
     except PipelineError as error:
         raise OptionError(f"option 'pipeline': {error}") from None
+
+
+def _patterns(value: Any) -> tuple[Pattern, ...]:
+    many: tuple[Any, ...] = tuple(value) if isinstance(value, list | tuple) else (value,)
+    for one in many:
+        if not isinstance(one, Pattern):
+            raise OptionError(f"option 'patterns': minductor.pattern(..) makes one, not {one!r}")
+    return many
 
 
 def _artifacts(names: Any, where: str) -> frozenset[str]:

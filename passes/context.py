@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.ir import Dialect, Operation
 
 from minductor.passes.logs import LogSink, NoLogs
 from minductor.passes.remarks import RemarkSink
+
+if TYPE_CHECKING:
+    from minductor.passes.aten._pattern import Pattern
 
 DIALECTS: dict[str, str] = {
     "aten": "minductor.dialects.aten:ATEN",
@@ -49,10 +53,14 @@ def aten_op_class(name: str) -> type[Operation] | None:
 
 @dataclass
 class MiniContext(Context):
-    """Context with all of minductor's dialects registered, a remark sink and a log sink."""
+    """Context with all of minductor's dialects registered, a remark sink and a log sink.
+
+    patterns: the user's own, for `aten-patterns`.
+    """
 
     remarks: RemarkSink = field(default_factory=RemarkSink)
     logs: LogSink = field(default_factory=NoLogs)
+    patterns: tuple[Pattern, ...] = ()
 
     def __post_init__(self) -> None:
         # a clone brings its registrations along
@@ -70,6 +78,7 @@ class MiniContext(Context):
             self._registered_dialects.copy(),
             self.remarks,
             self.logs,
+            self.patterns,
         )
 
     def log(self, artifact: str, text: str) -> None:

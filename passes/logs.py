@@ -20,6 +20,7 @@ from xdsl.context import Context
 
 ARTIFACTS: dict[str, str] = {
     "aten": "the module as it was imported",
+    "patterns": "where a pattern of the user's fits, and why it was refused where it nearly does",
     "ir_pre_fusion": "scheduler nodes before fusion, with their dependences",
     "ir_post_fusion": "scheduler nodes after fusion",
     "fusion": "each pair that fusion looked at, and what became of it",

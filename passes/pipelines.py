@@ -20,7 +20,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 
 from minductor.passes.registry import load_pass, nearest, pass_names
 
-ATEN: tuple[str, ...] = (
+CANONICAL: tuple[str, ...] = (
     "aten-fold",
     "aten-algebra",
     "aten-views",
@@ -28,6 +28,9 @@ ATEN: tuple[str, ...] = (
     "aten-cse",
     "aten-dce",
 )
+"""`aten` in one form, in which patterns are looked for."""
+
+ATEN: tuple[str, ...] = (*CANONICAL, "aten-patterns")
 """`aten` to `aten`."""
 
 LOOP: tuple[str, ...] = ("aten-to-loop", "loop-simplify-index", "loop-inline", "loop-fuse")

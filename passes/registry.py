@@ -21,6 +21,7 @@ PASSES: dict[str, str] = {
     "aten-cat": "minductor.passes.aten.cat:AtenCatPass",
     "aten-cse": "minductor.passes.aten.cse:AtenCsePass",
     "aten-dce": "minductor.passes.aten.dce:AtenDcePass",
+    "aten-patterns": "minductor.passes.aten.patterns:AtenPatternsPass",
     # lowerings
     "aten-to-loop": "minductor.lowering.aten_to_loop.convert:AtenToLoopPass",
     "loop-to-kernel": "minductor.lowering.loop_to_kernel.convert:LoopToKernelPass",

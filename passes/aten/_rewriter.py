@@ -149,21 +149,22 @@ class Rewriter:
         return self._several(old, Ops((new,), tuple(new.results)))
 
     def _several(self, old: AtenOp, new: Ops) -> bool:
-        reason = self._why_not(old, new)
+        reason = self.why_not(old.results, new)
+        if any(self.aliases.read_later(old, op) for op in new.ops):
+            reason = "it would read an operand after that is overwritten"
         if reason is not None:
             self._refuse(old, reason)
             for op in reversed(new.ops):
                 op.erase()
             return False
         for op in new.ops:
-            self._place(old, op)
+            self.place(old, op)
         self.replace(old, new.values)
         return True
 
-    def _why_not(self, old: AtenOp, new: Ops) -> str | None:
-        if any(self.aliases.read_later(old, op) for op in new.ops):
-            return "it would read an operand after that is overwritten"
-        for result, value in zip(old.results, new.values, strict=True):
+    def why_not(self, results: Sequence[SSAValue], new: Ops) -> str | None:
+        """Why the new values may not stand for `results`: somebody could tell the storages."""
+        for result, value in zip(results, new.values, strict=True):
             before, after = root(result), root(value)
             reason = None
             if before is not result and after is not before:
@@ -174,7 +175,8 @@ class Rewriter:
                 return reason
         return None
 
-    def _place(self, old: AtenOp, new: Operation) -> None:
+    def place(self, old: AtenOp, new: Operation) -> None:
+        """Insert a new op before `old`, as one that comes from it."""
         new.location = old.location
         if ORIGIN in old.attributes:
             new.attributes.setdefault(ORIGIN, old.attributes[ORIGIN])
