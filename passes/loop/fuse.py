@@ -22,6 +22,9 @@ fused best first. Each pair leaves a remark. `preset=seed` fixes the behaviour o
 programs: legal pairs fuse, ranked by shared bytes and closeness; the default also asks the price,
 and matches loops in another order.
 
+`improve=true`, the default outside `preset=seed`, then undoes choices of the rounds where that
+lowers the priced total (`fusion/improve.py`).
+
 On a CPU a reduction over the loops of a group may join it (`across`): it gathers its result in an
 array while they run, so that rows and columns of the same data are summed in one pass.
 
@@ -46,6 +49,7 @@ from minductor.passes.base import MiniPass
 from minductor.passes.logs import LogSink, logs_of
 from minductor.passes.loop.fusion.build import write_groups
 from minductor.passes.loop.fusion.graph import FusionGraph
+from minductor.passes.loop.fusion.improve import Improver
 from minductor.passes.loop.fusion.legality import Rules
 from minductor.passes.loop.fusion.logs import log_nodes
 from minductor.passes.loop.fusion.machine import machine_of
@@ -76,6 +80,7 @@ class LoopFusePass(MiniPass):
     plan_in: str = ""
     explain: bool = False
     across: bool = True
+    improve: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.preset not in PRESETS:
@@ -98,9 +103,9 @@ class LoopFusePass(MiniPass):
         logs = logs_of(ctx)
         arguments = frozenset[object](func.body.block.args)
         log_nodes(logs, "ir_pre_fusion", graph.nodes, arguments)
-        decisions = self._decide(graph, pricer, logs, func.sym_name.data)
+        sink = sink_of(ctx)
+        decisions = self._decide(graph, pricer, logs, sink, func.sym_name.data)
         log_nodes(logs, "ir_post_fusion", graph.nodes, arguments)
-        report(decisions, sink_of(ctx), self.name)
         write_groups(graph, pricer)
         if self.plan or self.explain:
             func.attributes[REFUSED] = refused_pairs(decisions, graph)
@@ -110,15 +115,22 @@ class LoopFusePass(MiniPass):
             func.attributes.pop(REFUSED, None)
 
     def _decide(
-        self, graph: FusionGraph, pricer: Pricer, logs: LogSink, function: str
+        self,
+        graph: FusionGraph,
+        pricer: Pricer,
+        logs: LogSink,
+        sink: RemarkSink,
+        function: str,
     ) -> list[Decision]:
-        """Fuse as the plan says, or as the rounds find."""
+        """Fuse as the plan says, or as the rounds find; report it."""
         rules = PRESETS[self.preset]
         if self.across and self.preset != "seed" and all(n.device == "cpu" for n in graph.nodes):
             rules = replace(rules, across=pricer.machine.local)
         plan = read_plan(_read(self.plan_in), function) if self.plan_in else Plan()
         if plan.groups:
-            return obey(plan, graph, rules, pricer)
+            decisions = obey(plan, graph, rules, pricer)
+            report(decisions, sink, self.name)
+            return decisions
         fuser = Fuser(
             graph,
             rules,
@@ -129,6 +141,11 @@ class LoopFusePass(MiniPass):
             apart=frozenset(plan.apart),
         )
         fuser.run()
+        if self.improve and fuser.priced:
+            Improver(fuser).run()
+        report(fuser.decisions, sink, self.name)
+        for old, new, gain in fuser.moved:
+            sink.accepted(self.name, f"{old} as {new}", bytes=gain)
         return fuser.decisions
 
 

@@ -10,7 +10,8 @@ no more than that window.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import heapq
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -57,6 +58,8 @@ class Node:
     preds: dict[Node, None] = field(default_factory=dict["Node", None])
     succs: dict[Node, None] = field(default_factory=dict["Node", None])
     size: int = 0
+    parts: tuple[Node, Node] | None = None
+    """The two nodes that it was fused from."""
 
     @cached_property
     def device(self) -> str:
@@ -128,6 +131,26 @@ class Fit:
         return tuple(info.domain.extents[v] for v in self.axes[info.nest])
 
 
+def fused(first: Node, last: Node, fit: Fit, number: int) -> Node:
+    """The node of two that share loops, with no edges yet."""
+    node = Node(
+        number=number,
+        name=f"{first.name}_{last.name}",
+        kind="nest",
+        ops=first.ops + last.ops,
+        infos=fit.infos,
+        axes=fit.axes,
+        order=max(first.order, last.order),
+        first=min(first.first, last.first),
+        made=fit.made,
+        size=first.size + last.size,
+        parts=(first, last),
+    )
+    node.reads = {d: None for i in fit.infos for d in i.reads if d.buffer not in fit.made}
+    node.writes = {d: None for i in fit.infos for d in i.writes}
+    return node
+
+
 def reduces_along(info: NestDeps, axes: dict[NestOp, Vars]) -> bool:
     """The shared loops are walked by reduce variables of a nest."""
     return info.has_reduce and any(v >= len(info.domain.parallel) for v in axes[info.nest])
@@ -147,6 +170,7 @@ class FusionGraph:
         self._names = {"op": 0, "view": 0}
         self._made = 0
         self.position: dict[Operation, int] = {}
+        self.before: dict[Operation, tuple[Operation, ...]] = {}
         for op in block.ops:
             if isinstance(op, CommitOp) or op is block.last_op:
                 self.tail.append(op)
@@ -170,6 +194,7 @@ class FusionGraph:
             if self._last_effect is not None:
                 connect(self._last_effect, node)
             self._last_effect = node
+        self.before[op] = tuple(n.ops[0] for n in node.preds)
         if isinstance(op, ExternOp):
             # a call binds a symbol by a number, or by the size of what it gives
             for result in op.results:
@@ -223,20 +248,7 @@ class FusionGraph:
     # -- merging ----------------------------------------------------------------------------------
     def merge(self, first: Node, last: Node, fit: Fit) -> Node:
         """Fuse two nodes without a path between them that leads outside; `first` comes first."""
-        merged = Node(
-            number=self._made,
-            name=f"{first.name}_{last.name}",
-            kind="nest",
-            ops=first.ops + last.ops,
-            infos=fit.infos,
-            axes=fit.axes,
-            order=last.order,
-            first=min(first.first, last.first),
-            made=fit.made,
-            size=first.size + last.size,
-        )
-        merged.reads = {d: None for i in fit.infos for d in i.reads if d.buffer not in fit.made}
-        merged.writes = {d: None for i in fit.infos for d in i.writes}
+        merged = fused(first, last, fit, self._made)
         self._made += 1
         self._replace(first, last, merged)
         for old in (first, last):
@@ -265,12 +277,61 @@ class FusionGraph:
             (move if depends else keep).append(node)
             if depends:
                 after.add(node)
-        window: list[Node | None] = [*keep, merged, *move]
-        window += [None] * (end - start + 1 - len(window))
-        for k, node in enumerate(window):
-            self.slots[start + k] = node
-            if node is not None:
-                node.order = start + k
+        self._fill(start, end, [*keep, merged, *move])
+
+    # -- undoing ----------------------------------------------------------------------------------
+    @cached_property
+    def after(self) -> dict[Operation, list[Operation]]:
+        """The ops that need each op, in the program as it was; `before` the other way around."""
+        out: dict[Operation, list[Operation]] = {}
+        for op, needed in self.before.items():
+            for one in needed:
+                out.setdefault(one, []).append(op)
+        return out
+
+    def adopt(self, node: Node) -> Node:
+        """A node made outside the graph gets a number."""
+        node.number = self._made
+        self._made += 1
+        return node
+
+    def regroup(self, old: Sequence[Node], new: Sequence[Node]) -> None:
+        """Put nodes in place of others that hold the same ops. They must not close a cycle."""
+        gone = set(old)
+        for node in old:
+            for before in node.preds:
+                before.succs.pop(node, None)
+            for after in node.succs:
+                after.preds.pop(node, None)
+        for node in new:
+            node.preds, node.succs = {}, {}
+            self.owner.update(dict.fromkeys(node.ops, node))
+        for node in new:
+            for op in node.ops:
+                for one in self.before[op]:
+                    if (other := self.owner[one]) is not node:
+                        connect(other, node)
+                for one in self.after.get(op, ()):
+                    if (other := self.owner[one]) is not node:
+                        connect(node, other)
+        start, end = min(n.order for n in old), max(n.order for n in old)
+        inside = [n for n in self.slots[start : end + 1] if n is not None and n not in gone]
+        inside += new
+        while end - start + 1 < len(inside):
+            # the slots of what has been fused lie somewhere around
+            if end + 1 < len(self.slots):
+                end += 1
+                found = self.slots[end]
+            else:
+                start -= 1
+                found = self.slots[start]
+            inside += [] if found is None else [found]
+        self._fill(start, end, _sorted(inside))
+
+    def _fill(self, start: int, end: int, nodes: Sequence[Node]) -> None:
+        self.slots[start : end + 1] = [*nodes, *[None] * (end - start + 1 - len(nodes))]
+        for k, node in enumerate(nodes):
+            node.order = start + k
 
     @property
     def nodes(self) -> list[Node]:
@@ -290,6 +351,25 @@ def connect(before: Node, after: Node) -> None:
     """An edge; parallel edges are one."""
     before.succs[after] = None
     after.preds[before] = None
+
+
+def _sorted(nodes: Sequence[Node]) -> list[Node]:
+    """Nodes in a topological order that stays near the one they have."""
+    inside = set(nodes)
+    missing = {n: sum(before in inside for before in n.preds) for n in nodes}
+    ready = [(n.order, n.number, n) for n in nodes if not missing[n]]
+    heapq.heapify(ready)
+    out: list[Node] = []
+    while ready:
+        node = heapq.heappop(ready)[2]
+        out.append(node)
+        for after in node.succs:
+            if after in inside:
+                missing[after] -= 1
+                if not missing[after]:
+                    heapq.heappush(ready, (after.order, after.number, after))
+    assert len(out) == len(nodes), "a fused node closes a cycle"
+    return out
 
 
 def _unbacked(op: Operation) -> Iterator[Atom]:

@@ -72,12 +72,29 @@ def can_fuse(
     graph: FusionGraph, first: Node, last: Node, shared: Sequence[MemoryDep], rules: Rules
 ) -> Fit | Refusal:
     """How two nodes share loops, or why they do not. `first` comes before `last`."""
+    vertical = last in first.succs
+    if not vertical and shared and last.order - first.order > rules.reach:
+        return Refusal(f"more than {rules.reach} nodes lie between them")
+    fit = can_share(first, last, shared, rules, graph.symbols, vertical)
+    if not isinstance(fit, Refusal) and graph.path_outside(first, last):
+        return Refusal("a node between them depends on one and is needed by the other: a cycle")
+    return fit
+
+
+def can_share(
+    first: Node,
+    last: Node,
+    shared: Sequence[MemoryDep],
+    rules: Rules,
+    symbols: Ranges,
+    vertical: bool,
+) -> Fit | Refusal:
+    """As `can_fuse`, whatever else is in the graph; `vertical`: `last` needs `first`."""
     for node in (first, last):
         if node.alone:
             return Refusal(f"{node.name} {node.alone}")
     if first.device != last.device:
         return Refusal(f"different devices, {first.device} and {last.device}")
-    vertical = last in first.succs
     if not shared and not vertical and not rules.across:
         return Refusal("no shared data")
     if first.size + last.size > rules.size:
@@ -87,18 +104,14 @@ def can_fuse(
         return Refusal(f"the kernel would touch more than {rules.buffers} buffers")
     if (why := _overwrites(first, last)) or (why := _overwrites(last, first)):
         return Refusal(why)
-    if not vertical and last.order - first.order > rules.reach:
-        return Refusal(f"more than {rules.reach} nodes lie between them")
     if vertical:
-        fit = _vertical(first, last, rules, graph.symbols)
+        fit = _vertical(first, last, rules, symbols)
     elif not shared:
         fit = Refusal("no shared data")
     else:
         fit = _horizontal(first, last, shared, rules)
     if isinstance(fit, Refusal) and rules.across:
         fit = _across(first, last, vertical, rules) or fit
-    if not isinstance(fit, Refusal) and graph.path_outside(first, last):
-        return Refusal("a node between them depends on one and is needed by the other: a cycle")
     return fit
 
 

@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 from minductor.passes.logs import LogSink
 from minductor.passes.loop.deps import MemoryDep
 from minductor.passes.loop.fusion.graph import Fit, FusionGraph, Node
-from minductor.passes.loop.fusion.legality import Refusal, Rules, can_fuse
+from minductor.passes.loop.fusion.legality import Refusal, Rules, can_fuse, can_share
 from minductor.passes.loop.fusion.logs import node_text
 from minductor.passes.loop.fusion.price import Pricer
 
@@ -67,7 +67,14 @@ class Fuser:
     apart: frozenset[tuple[str, str]] = frozenset()
     decisions: list[Decision] = field(default_factory=list[Decision])
     tried: int = 0
+    moved: list[tuple[str, str, int]] = field(default_factory=list[tuple[str, str, int]])
+    """What the improvement step regrouped: the nodes before, the nodes after, bytes saved."""
+    atoms: list[Node] = field(default_factory=list[Node])
+    """The nests as they were before anything fused."""
     _seen: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+
+    def __post_init__(self) -> None:
+        self.atoms = [node for node in self.graph.nodes if node.kind == "nest"]
 
     def run(self) -> None:
         """All rounds."""
@@ -132,20 +139,38 @@ class Fuser:
                 yield Candidate((gain, -abs(last.first - first.first)), first, last, fit)
 
     def _legal(self, first: Node, last: Node, deps: list[MemoryDep], shared: int) -> Fit | Refusal:
-        if self.apart and any(
+        if self._apart(first, last):
+            return Refusal("the plan keeps them apart")
+        why = self._too_little(first, last, shared, last in first.succs)
+        fit = can_fuse(self.graph, first, last, [] if why else deps, self.rules)
+        return Refusal(why) if why and isinstance(fit, Refusal) else fit
+
+    def share(self, first: Node, last: Node, vertical: bool) -> Fit | Refusal:
+        """How two nodes share loops, whether or not they stand in the graph as they are; what else
+        is in it is not asked. `vertical`: `last` needs `first`."""
+        if self._apart(first, last):
+            return Refusal("the plan keeps them apart")
+        deps = shared_data(first, last)
+        why = self._too_little(first, last, self.pricer.bytes(deps), vertical)
+        shared = [] if why else deps
+        fit = can_share(first, last, shared, self.rules, self.graph.symbols, vertical)
+        return Refusal(why) if why and isinstance(fit, Refusal) else fit
+
+    def _apart(self, first: Node, last: Node) -> bool:
+        return bool(self.apart) and any(
             (a, b) in self.apart or (b, a) in self.apart
             for a in first.name.split("_")
             for b in last.name.split("_")
-        ):
-            return Refusal("the plan keeps them apart")
-        if self.rules.bar and deps and last not in first.succs and unlike(first, last):
-            least = min(self.pricer.node_bytes(first), self.pricer.node_bytes(last))
-            if shared * 100 < self.rules.bar * least:
-                fit = can_fuse(self.graph, first, last, [], self.rules)
-                if not isinstance(fit, Refusal):
-                    return fit
-                return Refusal(f"they share too little of the {least} bytes that one moves")
-        return can_fuse(self.graph, first, last, deps, self.rules)
+        )
+
+    def _too_little(self, first: Node, last: Node, shared: int, vertical: bool) -> str:
+        """Why what two nodes read in common is too little; empty if it is not."""
+        if not self.rules.bar or not shared or vertical or not unlike(first, last):
+            return ""
+        least = min(self.pricer.node_bytes(first), self.pricer.node_bytes(last))
+        if shared * 100 >= self.rules.bar * least:
+            return ""
+        return f"they share too little of the {least} bytes that one moves"
 
     def _refuse(self, first: Node, last: Node, shared: int, reason: str) -> None:
         self.decisions.append(Decision(first.name, last.name, shared, reason))
