@@ -17,10 +17,10 @@ JOBS ?= 2
 FUZZ_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lit unit e2e slow conformance fuzz check format tour support bench clean
+.PHONY: help venv demo test lit unit e2e slow conformance fuzz check format tour support bench fusion-gap clean
 
 help: ## list the jobs
-	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 venv: $(READY) ## create the environment (.venv) with everything that tests and checks need
 
@@ -76,6 +76,9 @@ support: $(READY) ## write docs/op-support.md anew
 
 bench: $(READY) ## minductor, TorchInductor and eager side by side (DEVICE=cpu or cuda)
 	$(BIN)/python -m bench --device $(DEVICE)
+
+fusion-gap: $(READY) ## fusion's plans beside the cheapest ones, by exhaustive search
+	$(BIN)/python -m bench.fusion_gap --real
 
 clean: ## remove what was built, the environment not included
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -145,7 +145,7 @@ class LoopFusePass(MiniPass):
             Improver(fuser).run()
         report(fuser.decisions, sink, self.name)
         for old, new, gain in fuser.moved:
-            sink.accepted(self.name, f"{old} as {new}", bytes=gain)
+            sink.accepted(self.name, f"regrouped {old} as {new}", bytes=gain)
         return fuser.decisions
 
 
