@@ -22,6 +22,7 @@ PASSES: dict[str, str] = {
     "aten-cse": "minductor.passes.aten.cse:AtenCsePass",
     "aten-dce": "minductor.passes.aten.dce:AtenDcePass",
     "aten-patterns": "minductor.passes.aten.patterns:AtenPatternsPass",
+    "aten-bias": "minductor.passes.aten.bias:AtenBiasPass",
     # lowerings
     "aten-to-loop": "minductor.lowering.aten_to_loop.convert:AtenToLoopPass",
     "loop-to-kernel": "minductor.lowering.loop_to_kernel.convert:LoopToKernelPass",

@@ -17,6 +17,7 @@ from minductor.dialects.aten.special import (
 from minductor.dialects.aten.traits import (
     Commutative,
     Elementwise,
+    Library,
     Mutates,
     Ordered,
     Random,
@@ -66,6 +67,7 @@ __all__ = [
     "ControlOp",
     "CustomOp",
     "Elementwise",
+    "Library",
     "Mutates",
     "Ordered",
     "PyOp",

@@ -40,6 +40,11 @@ class Ordered(OpTrait):
 
 
 @dataclass(frozen=True)
+class Library(OpTrait):
+    """A product of matrices, a convolution or attention: a library's kernel computes it."""
+
+
+@dataclass(frozen=True)
 class Commutative(OpTrait):
     """The first two operands may change places: bit for bit the same result."""
 
@@ -88,6 +93,16 @@ ELEMENTWISE_BESIDE_TAGS = frozenset(
 )
 """Packets that are elementwise though torch does not tag them so."""
 
+LIBRARY = frozenset(
+    {
+        *("mm", "bmm", "addmm", "baddbmm", "addbmm", "addmv", "mv", "dot", "addr"),
+        *("convolution", "convolution_backward"),
+        *("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention"),
+        *("_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention"),
+    }
+)
+"""Packets that no kernel of ours computes, or is fused with."""
+
 NOT_ELEMENTWISE = frozenset({"native_dropout", "bernoulli", "dropout"})
 
 
@@ -113,6 +128,8 @@ def traits_of(schema: Schema) -> tuple[OpTrait, ...]:
     pointwise = "pointwise" in schema.tags or packet in ELEMENTWISE_BESIDE_TAGS
     if pointwise and not random and packet not in NOT_ELEMENTWISE:
         out.append(Elementwise())
+    if packet in LIBRARY:
+        out.append(Library())
     if schema.overload in COMMUTATIVE:
         out.append(Commutative())
     return tuple(out)

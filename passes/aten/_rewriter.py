@@ -32,6 +32,8 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from minductor.dialects.aten import AtenOp
 from minductor.dialects.aten.ops import ORIGIN
+from minductor.dialects.expr import Expr
+from minductor.dialects.types import TensorType
 from minductor.passes.aten._aliases import Aliases, root
 from minductor.passes.remarks import RemarkSink, sink_of
 
@@ -48,10 +50,15 @@ class Same:
 
 @dataclass(frozen=True)
 class Ops:
-    """New ops, in order; `values` stand for the results of the old op, with types of their own."""
+    """New ops, in order; `values` stand for the results of the old op, with types of their own.
+
+    note: what a remark says of it, with the bytes `saved`; without one there is no remark.
+    """
 
     ops: tuple[Operation, ...]
     values: tuple[SSAValue, ...]
+    note: str = ""
+    saved: Expr | None = None
 
     @staticmethod
     def chain(*ops: Operation) -> Ops:
@@ -140,9 +147,7 @@ class Rewriter:
 
     def _refuse(self, op: AtenOp, reason: str) -> None:
         if self.sink.enabled:
-            name = op.results[0].name_hint if op.results else None
-            subject = f"{op.overload} %{name}" if name else op.overload
-            self.sink.refused(self.pass_name, subject, reason)
+            self.sink.refused(self.pass_name, subject_of(op), reason)
 
     def _insert(self, old: AtenOp, new: Operation) -> bool:
         """`new` in the place of `old`, with its location and its origin."""
@@ -157,6 +162,9 @@ class Rewriter:
             for op in reversed(new.ops):
                 op.erase()
             return False
+        if new.note and self.sink.enabled:
+            saved = None if new.saved is None else new.saved.as_int or str(new.saved)
+            self.sink.accepted(self.pass_name, subject_of(old), new.note, bytes=saved)
         for op in new.ops:
             self.place(old, op)
         self.replace(old, new.values)
@@ -169,7 +177,7 @@ class Rewriter:
             reason = None
             if before is not result and after is not before:
                 reason = self.aliases.why_not_apart(result, value)
-            elif before is result and not (after is value and value.owner in new.ops):
+            elif before is result and not (after.owner in new.ops and _all_of(value, after)):
                 reason = self.aliases.why_not(result, value)
             if reason is not None:
                 return reason
@@ -198,6 +206,20 @@ def rewrite_module(ctx: Context, module: ModuleOp, pass_name: str, rules: Rules)
     """Run the rules on every function."""
     for func in functions(module):
         Rewriter(func.body.block, pass_name, sink_of(ctx)).run(rules)
+
+
+def _all_of(view: SSAValue, base: SSAValue) -> bool:
+    """The view shows every element of its base: as good as a storage of its own."""
+    if view is base:
+        return True
+    a, b = view.type, base.type
+    return isinstance(a, TensorType) and isinstance(b, TensorType) and a.numel is b.numel
+
+
+def subject_of(op: AtenOp) -> str:
+    """An op as the subject of a remark."""
+    name = op.results[0].name_hint if op.results else None
+    return f"{op.overload} %{name}" if name else op.overload
 
 
 def origin_attr(op: AtenOp) -> StringAttr:

@@ -48,3 +48,28 @@ def test_pieces_put_together_again(modules: list[str]) -> None:
     assert all("aten.split" not in m for m in modules)
     # the last one is a result, which must not be the argument itself
     assert [m.count("aten.cat.default") for m in modules] == [1]
+
+
+def linear(x: Tensor, *weights: Tensor) -> Tensor:
+    w, b, v, c = weights
+    return torch.addmm(c, torch.relu(torch.addmm(b, x, w)), v)
+
+
+@ours_only
+def test_a_bias_is_added_where_it_costs_least(modules: list[str]) -> None:
+    def make() -> list[Tensor]:
+        return [uniform(6, 8), uniform(8, 9), uniform(9), uniform(9, 5), uniform(5)]
+
+    check(lambda *a: (linear(*a), (a[0] @ a[1]) + a[2]), make, options=FRESH)
+    (text,) = modules
+    assert (text.count("aten.mm."), text.count("aten.addmm.")) == (1, 2)
+
+
+@ours_only
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_bias_of_a_training_step(dtype: torch.dtype) -> None:
+    def make() -> list[Tensor]:
+        shapes = [(6, 8), (8, 9), (9,), (9, 5), (5,)]
+        return [uniform(*s).to(dtype).requires_grad_() for s in shapes]
+
+    check(linear, make, grad=True)
