@@ -25,6 +25,7 @@ CANONICAL: tuple[str, ...] = (
     "aten-algebra",
     "aten-views",
     "aten-cat",
+    "aten-reductions",
     "aten-cse",
     "aten-dce",
 )

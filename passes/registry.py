@@ -19,6 +19,7 @@ PASSES: dict[str, str] = {
     "aten-algebra": "minductor.passes.aten.algebra:AtenAlgebraPass",
     "aten-views": "minductor.passes.aten.views:AtenViewsPass",
     "aten-cat": "minductor.passes.aten.cat:AtenCatPass",
+    "aten-reductions": "minductor.passes.aten.reductions:AtenReductionsPass",
     "aten-cse": "minductor.passes.aten.cse:AtenCsePass",
     "aten-dce": "minductor.passes.aten.dce:AtenDcePass",
     "aten-patterns": "minductor.passes.aten.patterns:AtenPatternsPass",

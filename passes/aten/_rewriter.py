@@ -52,11 +52,12 @@ class Same:
 class Ops:
     """New ops, in order; `values` stand for the results of the old op, with types of their own.
 
+    A None stands for a result that nobody uses.
     note: what a remark says of it, with the bytes `saved`; without one there is no remark.
     """
 
     ops: tuple[Operation, ...]
-    values: tuple[SSAValue, ...]
+    values: tuple[SSAValue | None, ...]
     note: str = ""
     saved: Expr | None = None
 
@@ -173,6 +174,8 @@ class Rewriter:
     def why_not(self, results: Sequence[SSAValue], new: Ops) -> str | None:
         """Why the new values may not stand for `results`: somebody could tell the storages."""
         for result, value in zip(results, new.values, strict=True):
+            if value is None:
+                continue
             before, after = root(result), root(value)
             reason = None
             if before is not result and after is not before:
@@ -192,9 +195,11 @@ class Rewriter:
             new.attributes.setdefault(ORIGIN, origin_attr(old))
         self.block.insert_op_before(new, old)
 
-    def replace(self, old: Operation, values: Sequence[SSAValue]) -> None:
+    def replace(self, old: Operation, values: Sequence[SSAValue | None]) -> None:
         """Use `values` for the results of `old`, and erase it."""
         for result, value in zip(old.results, values, strict=True):
+            if value is None:
+                continue
             self.aliases.replaced(result, value)
             # carries the name hint over to a value that has none
             result.replace_all_uses_with(value)

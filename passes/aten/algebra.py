@@ -20,7 +20,9 @@
 | where(c, x, x) -> x | when sizes and strides agree |
 | x to wider to x's dtype -> x | every value of the narrow dtype is exact in the wide one |
 
-Not done: x * 0, x - x and x / x, which are not 0, 0 and 1 for infinities and NaN.
+Not done: x * 0, x - x and x / x, which are not 0, 0 and 1 for infinities and NaN; log(softmax(x))
+to log_softmax(x), which is finite where a probability underflows. A softmax that is written out
+and `softmax` itself are the same ops already.
 """
 
 from __future__ import annotations
@@ -201,6 +203,16 @@ def holds(wide: str, narrow: str) -> bool:
     return b.kind == "bool" and a.kind in ("int", "uint")
 
 
+def log_of_softmax(op: AtenOp) -> Outcome:
+    """log(softmax(x)) is not log_softmax(x): refused, with the reason."""
+    inner = defined_by(op.operands[0], "aten.div.Tensor")
+    exp = None if inner is None else defined_by(inner.operands[0], "aten.exp.default")
+    total = None if inner is None else defined_by(inner.operands[-1], "aten.sum.dim_IntList")
+    if exp is None or total is None or total.operands[0] is not exp.results[0]:
+        return None
+    return Refusal("where a probability underflows, log gives -inf and log_softmax does not")
+
+
 RULES: Rules = {
     "aten.mul.Tensor": (times_one, times_zero),
     "aten.mul.Scalar": (times_one, times_zero),
@@ -217,6 +229,7 @@ RULES: Rules = {
     "aten.relu.default": (idempotent,),
     "aten.pow.Tensor_Scalar": (power,),
     "aten.where.self": (where_same,),
+    "aten.log.default": (log_of_softmax,),
     "aten._to_copy.default": (cast_back,),
     "aten.prims.convert_element_type.default": (cast_back,),
 }

@@ -151,6 +151,7 @@ class _Applier:
             self.rewriter.place(first, op)
             op.location = location
         for old, value in zip(roots, new.values, strict=True):
+            assert value is not None
             self.rewriter.aliases.replaced(old, value)
             value.name_hint, old.name_hint = old.name_hint or value.name_hint, None
             old.replace_all_uses_with(value)

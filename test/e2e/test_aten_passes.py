@@ -73,3 +73,23 @@ def test_a_bias_of_a_training_step(dtype: torch.dtype) -> None:
         return [uniform(*s).to(dtype).requires_grad_() for s in shapes]
 
     check(linear, make, grad=True)
+
+
+@ours_only
+def test_reductions_in_one_form(modules: list[str]) -> None:
+    def f(x: Tensor) -> tuple[Tensor, ...]:
+        top = x.max(1).values
+        total = x.t().contiguous().sum(0)
+        share = x / x.sum(1, keepdim=True)
+        return top + total, share, torch.log(torch.softmax(x * 90, 1)), x.min(0).indices
+
+    def make() -> list[Tensor]:
+        x = uniform(5, 7)
+        x[1, 2] = float("nan")
+        return [x]
+
+    check(f, make, options=FRESH)
+    (text,) = modules
+    assert text.count("aten.sum.dim_IntList(%arg0") == 1
+    assert "aten.max.dim" not in text
+    assert "aten.min.dim" in text or "argmin" in text

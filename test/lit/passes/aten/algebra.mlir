@@ -73,3 +73,18 @@ func.func @keep(%i: !aten.t<i64[4]>, %u: !aten.t<u8[4]>) -> (!aten.t<f32[4]>, !a
   %p = aten.pow.Tensor_Scalar(%i, exponent = 2.0) : !aten.t<f32[4]>
   func.return %a, %b, %p : !aten.t<f32[4]>, !aten.t<i64[4]>, !aten.t<f32[4]>
 }
+
+// -----
+
+/// Not: the log of a softmax, which is -inf where a probability underflows.
+
+// CHECK-LABEL: @log_softmax
+// CHECK: aten.log.default
+// CHECK: refused log.default %l: where a probability underflows, log gives -inf and log_softmax does not
+func.func @log_softmax(%x: !aten.t<f32[4, 8]>) -> !aten.t<f32[4, 8]> {
+  %e = aten.exp.default(%x) : !aten.t<f32[4, 8]>
+  %s = aten.sum.dim_IntList(%e, dim = [1], keepdim = true) : !aten.t<f32[4, 1]>
+  %p = aten.div.Tensor(%e, %s) : !aten.t<f32[4, 8]>
+  %l = aten.log.default(%p) : !aten.t<f32[4, 8]>
+  func.return %l : !aten.t<f32[4, 8]>
+}
