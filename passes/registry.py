@@ -23,6 +23,7 @@ PASSES: dict[str, str] = {
     "aten-cse": "minductor.passes.aten.cse:AtenCsePass",
     "aten-dce": "minductor.passes.aten.dce:AtenDcePass",
     "aten-patterns": "minductor.passes.aten.patterns:AtenPatternsPass",
+    "aten-scatter": "minductor.passes.aten.scatter:AtenScatterPass",
     "aten-bias": "minductor.passes.aten.bias:AtenBiasPass",
     # lowerings
     "aten-to-loop": "minductor.lowering.aten_to_loop.convert:AtenToLoopPass",

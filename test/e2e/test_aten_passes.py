@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from harness import check, ours_only, uniform
 from torch import Tensor
 
@@ -93,3 +94,43 @@ def test_reductions_in_one_form(modules: list[str]) -> None:
     assert text.count("aten.sum.dim_IntList(%arg0") == 1
     assert "aten.max.dim" not in text
     assert "aten.min.dim" in text or "argmin" in text
+
+
+def planned(reports: list[dict[str, Any]], kind: str) -> int:
+    return next(r["bytes"]["planned"] for r in reports if r["kind"] == kind)
+
+
+@ours_only
+def test_the_gradient_of_a_cross_entropy_is_pointwise(modules: list[str]) -> None:
+    def f(x: Tensor, t: Tensor) -> Tensor:
+        return F.cross_entropy(x, t, ignore_index=2, label_smoothing=0.1)
+
+    def make() -> list[Tensor]:
+        return [uniform(64, 300).requires_grad_(), torch.arange(64) % 7]
+
+    subject = check(f, make, grad=True, options=FRESH)
+    assert all("aten.scatter" not in text for text in modules)
+    # the logits are read, their gradient is written; the rest is rows
+    assert planned(subject.reports, "backward") < 2.2 * 64 * 300 * 4
+
+
+@ours_only
+def test_an_index_outside_is_still_an_error() -> None:
+    def f(i: Tensor) -> Tensor:
+        return torch.zeros(3, 5).scatter(1, i, 2.0) * 3
+
+    subject = check(f, lambda: [torch.tensor([[1], [4], [0]])])
+    for bad in (5, -1):
+        with pytest.raises((IndexError, RuntimeError), match="index"):
+            subject(torch.tensor([[1], [bad], [0]]))
+
+
+@ours_only
+def test_a_sum_into_zeros_has_no_negative_zero() -> None:
+    def f(i: Tensor, x: Tensor) -> Tensor:
+        return torch.zeros(5, 3).scatter_add(0, i, x)
+
+    def make() -> list[Tensor]:
+        return [torch.tensor([[1, 4, 0]]), torch.tensor([[-0.0, 2.0, float("nan")]])]
+
+    check(f, make, tol=(0, 0))
