@@ -25,6 +25,11 @@ class View(OpTrait):
 
 
 @dataclass(frozen=True)
+class MayCopy(OpTrait):
+    """A view that copies where the operand's layout leaves no other way (reshape, to)."""
+
+
+@dataclass(frozen=True)
 class Random(OpTrait):
     """Draws random numbers: two runs differ, so it is neither merged nor moved."""
 
@@ -72,6 +77,11 @@ VIEWS_BESIDE_ALIASES = frozenset({"_unsafe_view", "lift_fresh", "_conj", "_neg_v
 
 COPIES_DESPITE_ALIAS = frozenset({"_to_copy", "resolve_conj", "resolve_neg"})
 """Packets whose schemas mark an alias though the result is fresh wherever a graph has them."""
+
+MAY_COPY = frozenset(
+    "reshape reshape_as contiguous flatten ravel view_as unflatten to cpu cuda pin_memory".split()
+)
+"""Packets of views that may give a copy."""
 
 ORDERED = frozenset(
     {
@@ -125,6 +135,8 @@ def traits_of(schema: Schema) -> tuple[OpTrait, ...]:
     packet = schema.packet
     if (schema.is_view and packet not in COPIES_DESPITE_ALIAS) or packet in VIEWS_BESIDE_ALIASES:
         out.append(View())
+        if packet in MAY_COPY:
+            out.append(MayCopy())
     pointwise = "pointwise" in schema.tags or packet in ELEMENTWISE_BESIDE_TAGS
     if pointwise and not random and packet not in NOT_ELEMENTWISE:
         out.append(Elementwise())
@@ -160,6 +172,11 @@ def is_removable(op: Operation) -> bool:
 def is_view(op: Operation) -> bool:
     """The first result may share the storage of the first tensor operand."""
     return op.has_trait(View) or (is_custom(op) and schema_of(op).is_view)
+
+
+def always_view(op: Operation) -> bool:
+    """The first result surely shares the storage of the first tensor operand."""
+    return op.has_trait(View) and not op.has_trait(MayCopy)
 
 
 def is_custom(op: Operation) -> bool:

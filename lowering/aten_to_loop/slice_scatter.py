@@ -178,6 +178,8 @@ def as_strided_scatter(call: Call) -> list[Result]:
     offset = storage_offset(call, x)
     if not x.is_whole or maps.is_empty(x.sizes):
         raise Declined("the storage is not that of the operand alone")
+    if not maps.is_injective(source.sizes, call.exprs("stride"), call.fn.ranges):
+        raise Declined("elements of the window may share a place: the library says which one stays")
     b = call.nest(source.sizes, updates={0: x.base})
     flat = offset
     for d, stride in zip(b.dims, call.exprs("stride"), strict=True):

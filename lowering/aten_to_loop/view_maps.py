@@ -226,6 +226,25 @@ def storage_order(sizes: Sequence[Expr], strides: Sequence[Expr]) -> list[int] |
     return order[::-1]
 
 
+def is_injective(sizes: Sequence[Expr], strides: Sequence[Expr], ranges: Ranges) -> bool:
+    """Whether all points of a strided window surely have places of their own.
+
+    Taken from the fastest dimension to the slowest, each must step over all that the ones before
+    it reach. Enough, not needed: windows of interleaved dimensions are answered with False.
+    """
+    left = [k for k, s in enumerate(sizes) if s is not ex.ONE]
+    reach = ex.ZERO
+    while left:
+        found = next(
+            (k for k in left if all(ranges.le(strides[k], strides[o]) for o in left)), None
+        )
+        if found is None or not ranges.lt(reach, strides[found]):
+            return False
+        left.remove(found)
+        reach = reach + (sizes[found] - 1) * strides[found]
+    return True
+
+
 def storage_index(
     flat: Expr, sizes: Sequence[Expr], strides: Sequence[Expr], ranges: Ranges
 ) -> Index:

@@ -15,8 +15,8 @@ from minductor.validate.tolerance import MARGIN, Nudge
 RUNS = 4
 """Nudged runs behind a first tolerance."""
 
-MORE_RUNS, MORE_SCALE = 24, 2.0
-"""Nudged runs, and the factor on all figures, before anything is called wrong."""
+MORE_RUNS, MORE_SCALE, DISCRETE_RUNS = 24, 2.0, 96
+"""Nudged runs, and the factor on all figures, before a float or an integer is called wrong."""
 
 Run = Callable[[list[Any]], list[Any]]
 """From the arguments (which it may write) to the results."""
@@ -55,6 +55,8 @@ class Reference:
         if not off:
             return None
         self._nudge(MORE_RUNS, MORE_SCALE)
+        if any(self._element(i, got[i]) is not None and _discrete(got[i]) for i in off):
+            self._nudge(DISCRETE_RUNS, MORE_SCALE)
         for i in off:
             why = self._element(i, got[i])
             if why is not None:
@@ -82,6 +84,11 @@ class Reference:
     def _element(self, i: int, got: Any) -> str | None:
         others = [s[i] for s in self._spreads]
         return difference(got, self.exact[i], others)
+
+
+def _discrete(value: Any) -> bool:
+    """Integers and booleans show by turning over, not by a spread, that rounding decides them."""
+    return isinstance(value, Tensor) and not (value.is_floating_point() or value.is_complex())
 
 
 def difference(got: Any, want: Any, nudged: Sequence[Any] = ()) -> str | None:

@@ -5,6 +5,7 @@
 | selection  | results are found among the operands        | 0        | 0      |
 | arithmetic | elementwise, rounded once (+ - * / sqrt)    | 0        | 1      |
 | function   | elementwise, approximated (exp, tanh, ..)   | 0        | 4 (*)  |
+| composite  | elementwise, several roundings (addcmul)    | 1        | 4      |
 | collection | sums, products, scans, normalisations       | 2        | 4      |
 
 (*) or the bound of the scalar table, if larger. Figures are units in the last place of the dtype:
@@ -39,6 +40,7 @@ FIGURES: dict[str, tuple[float, float]] = {
     "selection": (0.0, 0.0),
     "arithmetic": (0.0, 1.0),
     "function": (0.0, 4.0),
+    "composite": (1.0, 4.0),
     "collection": (2.0, 4.0),
 }
 """Kind of an op -> units in the last place of its operands and of its result."""
@@ -61,7 +63,7 @@ def kind_of(op: OpOverload) -> str:
     row = BY_NAME.get(name)
     if name in _ROUNDED_ONCE or (row is not None and row.ulp == 0) or "copy" in name:
         return "arithmetic"
-    return "function"
+    return "composite" if row is None else "function"
 
 
 @cache
@@ -91,7 +93,7 @@ class Nudge(TorchDispatchMode):
         """Runs `func` and nudges its results, or what it wrote."""
         kwargs = kwargs or {}
         operands, result = figures(func)
-        if result == 0 or not _has_floats(func, args, kwargs):
+        if result == 0 or not _has_floats(func, args, kwargs) or _without_values([args, kwargs]):
             return func(*args, **kwargs)
         known = _magnitudes([args, kwargs])
         kind = kind_of(func)
@@ -99,7 +101,7 @@ class Nudge(TorchDispatchMode):
         if func._schema.is_mutable:
             return self._written(func, args, kwargs, known, whole)
         out = func(*args, **kwargs)
-        if all(_selected(t, known) for t in _floats(out)):
+        if _without_values(out) or all(_selected(t, known) for t in _floats(out)):
             return out
         if operands:
             moved = pytree.tree_map_only(Tensor, lambda t: self._moved(t, operands), [args, kwargs])
@@ -167,6 +169,12 @@ def _has_floats(func: Any, args: Any, kwargs: Any) -> bool:
     if _floats([args, kwargs]):
         return True
     return torch.Tag.view_copy not in func.tags and bool(func._schema.returns)
+
+
+def _without_values(tree: Any) -> bool:
+    """Some tensor has no memory: it asks for a shape (meta), or autograd knows it to be zero."""
+    leaves = pytree.tree_leaves(tree)
+    return any(isinstance(t, Tensor) and (t.is_meta or t._is_zerotensor()) for t in leaves)
 
 
 def _magnitudes(tree: Any) -> Tensor:

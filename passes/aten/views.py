@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from minductor.dialects.aten import AtenOp
+from minductor.dialects.aten import AtenOp, always_view
 from minductor.dialects.expr import ONE
 from minductor.dialects.types import TensorType
 from minductor.passes.aten._match import defined_by, remake, result_type, tensor_type
@@ -170,6 +170,24 @@ def copy(op: AtenOp) -> Outcome:
     return Same(op.operands[0])
 
 
+def window(op: AtenOp) -> Outcome:
+    """as_strided(view(x), .., offset) -> as_strided(x, .., offset): it counts from the storage."""
+    owner = op.operands[0].owner
+    if not isinstance(owner, AtenOp) or not always_view(owner):
+        return None
+    if op.arg("storage_offset") is None:
+        return Refusal("the window starts where the view does")
+    x = owner.operands[0]
+    if not _same_items(tensor_type(x), tensor_type(op.operands[0])):
+        return Refusal("the view counts in items of another size")
+    given = {name: op.arg(name) for name in ("size", "stride", "storage_offset")}
+    return remake(op, "as_strided.default", self=x, **given)
+
+
+def _same_items(one: TensorType | None, other: TensorType | None) -> bool:
+    return one is not None and other is not None and one.dtype == other.dtype
+
+
 RULES: Rules = {
     "aten.alias.default": (identity,),
     "aten.detach.default": (identity,),
@@ -183,6 +201,7 @@ RULES: Rules = {
     "aten.transpose.int": (transpose,),
     "aten.t.default": (transpose,),
     "aten.expand.default": (expand_chain,),
+    "aten.as_strided.default": (window,),
     "aten.clone.default": (copy,),
     "aten.lift_fresh_copy.default": (copy,),
 }

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, i1
+from xdsl.dialects.builtin import AnyFloat, ModuleOp, i1
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
@@ -58,7 +58,7 @@ def unsafe_reason(op: IfOp) -> str | None:
     """Why the regions may not run on dead lanes, or None."""
     for region in op.regions:
         for inner in region.block.ops:
-            if isinstance(inner, k.LoadOp) or harmless(inner) is not None:
+            if isinstance(inner, k.LoadOp) or harmless(inner) is not None or _of_floats(inner):
                 continue
             if isinstance(inner, BoundOp):
                 return f"`{inner.name}` under a condition: its size may be 0"
@@ -72,9 +72,14 @@ def harmless(op: Operation) -> tuple[int, int] | None:
     if isinstance(op, BoundOp):
         size = op.size.data.as_int
         return (0, 0) if size is not None and size >= 1 else None
-    if isinstance(op, TableOp) and not op.ROW.safe:
+    if isinstance(op, TableOp) and not op.ROW.safe and not _of_floats(op):
         return (1, 1)
     return None
+
+
+def _of_floats(op: Operation) -> bool:
+    """An op of the table on floats: its row may fault on integers, it cannot."""
+    return isinstance(op, TableOp) and isinstance(op.results[0].type, AnyFloat)
 
 
 def predicate(op: IfOp) -> None:
@@ -84,7 +89,7 @@ def predicate(op: IfOp) -> None:
     yielded: list[list[SSAValue]] = []
     for region in op.regions:
         cond = op.cond
-        if region is op.orelse and any(isinstance(i, k.LoadOp) for i in region.block.ops):
+        if region is op.orelse and any(_needs_condition(i) for i in region.block.ops):
             negated = scalar("not", op.cond)
             Rewriter.insert_op(negated, point)
             not_cond = negated.results[0]
@@ -99,6 +104,10 @@ def predicate(op: IfOp) -> None:
     for old, new in zip(op.results, results, strict=True):
         new.name_hint = old.name_hint
     Rewriter.replace_op(op, [], results)
+
+
+def _needs_condition(op: Operation) -> bool:
+    return isinstance(op, k.LoadOp) or harmless(op) is not None
 
 
 def _inline(block: Block, cond: SSAValue, point: InsertPoint) -> list[SSAValue]:

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 import torch
 from harness import ours_only
+from torch import Tensor
 
 from minductor.codegen.cpp import module as cpp_module
 from minductor.tools.fuzz import run as fuzz_run
@@ -16,10 +17,11 @@ from minductor.tools.fuzz.__main__ import main, options_of
 from minductor.tools.fuzz.check import Checker
 from minductor.tools.fuzz.draw import Wanted, program_of
 from minductor.tools.fuzz.families import FAMILIES
-from minductor.tools.fuzz.ideal import Ideal
+from minductor.tools.fuzz.ideal import Ideal, Kept
 from minductor.tools.fuzz.program import Input, Program
 from minductor.tools.fuzz.run import Campaign
 from minductor.tools.fuzz.shrink import shrink
+from minductor.validate.tolerance import Nudge
 
 pytestmark = ours_only
 
@@ -88,6 +90,30 @@ def test_rounding_inside_eagers_kernels_is_no_fault() -> None:
     with Ideal():
         meant = f(*program.make())[0]
     assert not torch.equal(meant, f(*program.make())[0])
+
+
+def test_half_types_kept_in_f32_are_no_fault() -> None:
+    """tan of a large number: where a bf16 is rounded before decides over the outcome."""
+    x = torch.randn(500, generator=torch.Generator().manual_seed(3)).to(torch.bfloat16)
+
+    def f(x: Tensor) -> Tensor:
+        x.neg_()
+        return torch.tan((x**-3).view(50, 10)).float()
+
+    with Kept():
+        kept = f(x.clone())
+    assert torch.equal(kept.view(-1), torch.tan((-x).float() ** -3))
+    one = Input("x", torch.bfloat16, (16, 17), seed=31, values="special")
+    program = Program((one,), ("y = torch.tan(x ** -3)", "z = y.double() < 1e-3"), ("z",))
+    assert Checker().fault(program) is None
+
+
+def test_tensors_without_memory_are_left_alone() -> None:
+    """Autograd adds zeros that have none, and asks for shapes with meta tensors."""
+    zero = torch._efficientzerotensor((3,))
+    with Nudge(0):
+        assert (torch.ones(3) + zero).shape == (3,)
+        assert torch._efficientzerotensor((2,))._is_zerotensor()
 
 
 def test_options_of_the_command_line() -> None:

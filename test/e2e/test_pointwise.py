@@ -279,3 +279,14 @@ def test_sizes_around_the_vector_width(size: int) -> None:
         lambda: (uniform(size), uniform(size).bfloat16(), filled(torch.bool, size)),
         calls=1,
     )
+
+
+def test_quotients_in_the_pieces_of_a_cat() -> None:
+    def f(x: Tensor, k: Tensor) -> Tensor:
+        y = F.softsign(x)
+        quotient = torch.div(y, y.amin(-2), rounding_mode="trunc")
+        whole = torch.div(k, k.amin(-2) - 40, rounding_mode="trunc")
+        return torch.cat([quotient, quotient[:1], y.flip(0), whole, whole[:1]], 0).exp2()
+
+    check(f, lambda: (uniform(1, 1), integers(1, 1)))
+    check(f, lambda: (uniform(3, 5), integers(3, 5)))

@@ -184,3 +184,23 @@ def test_large_index_arithmetic() -> None:
         return y.flip(0)[1:].t() * 2, y[i].view(-1, 4).sum(1), y.roll(3, 0).unfold(0, 4, 3).sum(-1)
 
     check(f, lambda: (uniform(120), integers(7, low=0, high=15)))
+
+
+def test_a_window_on_the_storage_of_an_empty_view() -> None:
+    def f(x: Tensor) -> tuple[Tensor, ...]:
+        empty = x.narrow(-2, 1, 0)
+        return empty.as_strided((2, 3), (2, 1), 1) * 2, (x + 1)[5:].as_strided((3,), (2,), 1) * 3
+
+    check(f, lambda: (uniform(5, 1, 2),))
+
+
+def test_writes_into_a_window_that_overlaps_itself() -> None:
+    def f(x: Tensor) -> tuple[Tensor, ...]:
+        y = x * 2
+        window = y.as_strided((2, 2), (1, 1), 1)
+        window[0] = 1
+        z = x.cumsum(0)
+        z.as_strided((2, 3), (2, 2), 2)[0] = 1
+        return window, y, z, x.as_strided_scatter(x[:2, :2] * 3, (2, 2), (1, 4), 2)
+
+    check(f, lambda: (uniform(4, 4),))

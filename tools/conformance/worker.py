@@ -21,7 +21,12 @@ import torch
 from minductor.tools.conformance import trees
 from minductor.tools.conformance.chance import check_distribution, is_random
 from minductor.tools.conformance.entries import STRIDED, Unit, entries, seed_everything, units
-from minductor.tools.conformance.known import EAGER_REFUSES, UNINITIALISED, allowed_fallback
+from minductor.tools.conformance.known import (
+    EAGER_REFUSES,
+    RANDOM_STATE,
+    UNINITIALISED,
+    allowed_fallback,
+)
 from minductor.tools.conformance.known import SKIPPED as NOT_RUN
 from minductor.tools.conformance.results import (
     ERROR,
@@ -166,7 +171,10 @@ class Worker:
             ours(subject, [unit], [trees.copied(unit.tree)], grad)
             return subject
         check_distribution(
-            unit, lambda tree: subject([tree])[0:1], lambda tree: call_all([unit.fn], [tree])
+            unit,
+            lambda tree: subject([tree])[0:1],
+            lambda tree: call_all([unit.fn], [tree]),
+            RANDOM_STATE.get(item.entry, ()),
         )
         return subject
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch._subclasses import FakeTensorMode
 
-from minductor.tools.fuzz.ideal import Ideal
+from minductor.tools.fuzz.ideal import Ideal, Kept
 from minductor.tools.fuzz.program import Program
 from minductor.validate.compare import Reference, outcome
 from minductor.validate.snapshot import Snapshot
@@ -86,20 +86,26 @@ def _compare(program: Program, call: Callable[..., Any]) -> Fault | None:
         return Fault("error", _short(error))
     halves = any(isinstance(v, Tensor) and v.dtype in HALVES for v in _seen(program))
     why = reference.difference(_forgiven(got, reference.exact) if halves else got)
-    if why is not None and _as_meant(f, marks, inputs, got, halves) is not None:
+    modes = (Ideal, Kept) if halves else (Ideal,)
+    if why is not None and all(_as_meant(f, marks, inputs, got, halves, m) for m in modes):
         return Fault("value", why)
     why = _layouts(f, call, program)
     return None if why is None else Fault("layout", why)
 
 
 def _as_meant(
-    f: Callable[..., Any], marks: Sequence[bool], inputs: Snapshot, got: list[Any], halves: bool
+    f: Callable[..., Any],
+    marks: Sequence[bool],
+    inputs: Snapshot,
+    got: list[Any],
+    halves: bool,
+    mode: type[Ideal | Kept],
 ) -> str | None:
-    """How results differ from those of eager's ops without their inner rounding, or None."""
+    """How results differ from those of eager's ops without (inner) rounding, or None."""
     run = _runner(f, marks)
 
     def ideal(args: list[Any]) -> list[Any]:
-        with Ideal():
+        with mode():
             return run(args)
 
     reference = Reference(ideal, inputs)

@@ -1,7 +1,8 @@
-"""Eager, each of its ops computed in f64 and rounded once.
+"""Other ways in which eager's ops may be meant: values that agree with one of them are no fault.
 
-Eager's kernels for half types round inside (log_softmax of bf16 keeps its sum in bf16); a compiled
-value that agrees with the op as it is meant is no fault.
+Eager's kernels for half types round inside (log_softmax of bf16 keeps its sum in bf16), so `Ideal`
+computes each op in f64 and rounds once. A fused kernel rounds where it stores alone, so `Kept`
+keeps f32 from op to op.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.weak import WeakTensorKeyDictionary
 
 
 class Ideal(TorchDispatchMode):
@@ -54,3 +56,58 @@ def _pick(out: Any, better: Any) -> Any:
     if not isinstance(out, Tensor) or not out.is_floating_point() or out.shape != better.shape:
         return out
     return torch.empty_like(out).copy_(better)
+
+
+class Kept(TorchDispatchMode):
+    """Eager that keeps f32 from op to op where eager rounds to a half type, as a fused kernel does.
+
+    Results still have eager's dtypes; what an op is given is the unrounded value, where one is
+    known. A cast to a half type rounds. A write forgets all that is known.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wide = WeakTensorKeyDictionary()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        """The op's results; what they would be unrounded is kept beside them."""
+        kwargs = kwargs or {}
+        out = func(*args, **kwargs)
+        if func._schema.is_mutable or torch.Tag.nondeterministic_seeded in func.tags:
+            self._wide.clear()
+            return out
+        if not _halves([args, kwargs, out]):
+            return out
+        given = pytree.tree_map_only(Tensor, self._unrounded, [args, kwargs])
+        try:
+            better = func(*given[0], **given[1])
+        except (RuntimeError, TypeError):
+            return out
+        leaves, spec = pytree.tree_flatten(out)
+        pairs = zip(leaves, pytree.tree_leaves(better), strict=True)
+        return pytree.tree_unflatten([self._keep(a, b) for a, b in pairs], spec)
+
+    def _unrounded(self, t: Tensor) -> Tensor:
+        if t.dtype not in _HALF:
+            return t
+        known = self._wide.get(t)
+        return t.to(torch.float32) if known is None else known
+
+    def _keep(self, out: Any, better: Any) -> Any:
+        if not isinstance(out, Tensor) or out.shape != better.shape:
+            return out
+        if out.dtype not in _HALF:
+            return better if out.dtype == better.dtype else out
+        if out._base is None:
+            out.copy_(better)
+        self._wide[out] = better
+        return out
+
+
+_HALF = frozenset({torch.bfloat16, torch.float16})
+
+
+def _halves(tree: Any) -> bool:
+    return any(isinstance(t, Tensor) and t.dtype in _HALF for t in pytree.tree_leaves(tree))

@@ -133,3 +133,12 @@ def test_a_worker_that_dies_or_hangs_costs_one_sample(tmp_path: Path) -> None:
 def test_items_travel_as_json() -> None:
     item = Item("add", "f32", "grad", True, ("0",), ("error", "why"))
     assert Item.of(json.loads(json.dumps(item.message()))) == item
+
+
+def test_a_number_where_a_half_type_overflowed() -> None:
+    """A kernel keeps f32 where eager's product became infinite on its way to a finite result."""
+    want, reference = torch.tensor([float("inf"), 2.0]).half(), torch.tensor([21000.0, 2.0])
+    check_value(torch.tensor([21040.0, 2.0]).half(), want, lambda: reference.double())
+    for wrong in ([20000.0, 2.0], [21040.0, 2.1]):
+        with pytest.raises(Mismatch):
+            check_value(torch.tensor(wrong).half(), want, lambda: reference.double())

@@ -66,3 +66,18 @@ def test_a_seed_must_repeat() -> None:
     count = iter(range(1000))
     with pytest.raises(Mismatch, match="the same seed"):
         check(lambda x: torch.rand_like(x) + next(count) * 1e-3, torch.rand_like)
+
+
+def test_of_a_generators_state_metadata_alone_count() -> None:
+    def ours(x: Tensor) -> list[Tensor]:
+        return [torch.rand_like(x), torch.rand(3) * 7 + 1, x]
+
+    def eager(x: Tensor) -> list[Tensor]:
+        return [torch.rand_like(x), torch.rand(3), x]
+
+    def judge(states: tuple[int, ...]) -> None:
+        check_distribution(unit(eager), lambda t: [ours(t[0])], lambda t: [eager(t[0])], states)
+
+    judge((1,))
+    with pytest.raises(Mismatch, match="result 1: another distribution"):
+        judge(())

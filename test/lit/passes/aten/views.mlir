@@ -69,3 +69,27 @@ func.func @alias(%x: !aten.t<f32[4]>) -> (!aten.t<f32[4]>, !aten.t<f32[4]>) {
   %b = aten.alias.default(%a) : !aten.t<f32[4]>
   func.return %a, %b : !aten.t<f32[4]>, !aten.t<f32[4]>
 }
+
+// -----
+
+/// An offset counts from the start of the storage, so a window on a view is one on what it shows.
+// CHECK-LABEL: func.func @window
+// CHECK-NOT:     aten.slice
+// CHECK:         aten.as_strided.default(%x, size = [2, 3], stride = [2, 1], storage_offset = 1)
+func.func @window(%x : !aten.t<f32[4, 2]>) -> !aten.t<f32[2, 3]:[2, 1]> {
+  %e = aten.slice.Tensor(%x, dim = 0, start = 1, end = 1) : !aten.t<f32[0, 2]>
+  %w = aten.as_strided.default(%e, size = [2, 3], stride = [2, 1], storage_offset = 1) : !aten.t<f32[2, 3]:[2, 1]>
+  return %w : !aten.t<f32[2, 3]:[2, 1]>
+}
+
+// -----
+
+/// Without an offset it starts where the view starts.
+// CHECK-LABEL: func.func @window_of_the_view
+// CHECK:         %e = aten.slice.Tensor
+// CHECK:         aten.as_strided.default(%e
+func.func @window_of_the_view(%x : !aten.t<f32[4, 2]>) -> !aten.t<f32[2, 2]:[1, 1]> {
+  %e = aten.slice.Tensor(%x, dim = 0, start = 1, end = 3) : !aten.t<f32[2, 2]>
+  %w = aten.as_strided.default(%e, size = [2, 2], stride = [1, 1]) : !aten.t<f32[2, 2]:[1, 1]>
+  return %w : !aten.t<f32[2, 2]:[1, 1]>
+}

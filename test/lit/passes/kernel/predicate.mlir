@@ -83,3 +83,27 @@ kernel.func @guarded_index_of_maybe_nothing(read %i : !kernel.buf<i64[8]>, read 
       yield %z : f32
     }
     store %v, %o[d0] } }
+
+// -----
+
+/// In the other branch it is the other lanes that are dead; floats divide by anything.
+// CHECK-LABEL: kernel.func @guarded_otherwise
+// CHECK:         [[NOT:%.*]] = scalar.not %c : i1
+// CHECK:         [[SAFE:%.*]] = scalar.select [[NOT]], %a, {{%.*}} : i64
+// CHECK-NEXT:    %q = scalar.floordiv %z, [[SAFE]] : i64
+// CHECK:         %t = scalar.truncdiv %w, %w : f32
+kernel.func @guarded_otherwise(read %x : !kernel.buf<i64[8]>, read %y : !kernel.buf<f32[8]>, write %o : !kernel.buf<i64[8]>, write %p : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
+  parallel d0 : 8 {
+    %a = load %x[d0] : i64
+    %w = load %y[d0] : f32
+    %z = scalar.constant 0 : i64
+    %c = scalar.eq %a, %z : i64
+    %v, %u = scalar.if %c -> i64, f32 {
+      yield %z, %w : i64, f32
+    } else {
+      %q = scalar.floordiv %z, %a : i64
+      %t = scalar.truncdiv %w, %w : f32
+      yield %q, %t : i64, f32
+    }
+    store %v, %o[d0]
+    store %u, %p[d0] } }
