@@ -11,14 +11,14 @@ import torch
 from bench.numerics import composites, functions, report
 
 
-def measured(device: str, options: dict[str, Any]) -> dict[str, Any]:
+def measured(device: str, options: dict[str, Any], jobs: int) -> dict[str, Any]:
     """Everything about one target."""
     there = torch.cuda.get_device_name() if device == "cuda" else platform.machine()
     return {
         "device": there,
         "torch": torch.__version__.split("+")[0],
         "options": options,
-        "functions": functions.measure(device, options),
+        "functions": functions.measure(device, options, jobs),
         "operations": composites.measure(device, options),
     }
 
@@ -28,6 +28,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.numerics", description=__doc__)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--isa", help="vector width of C++ kernels, such as avx2")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--json", type=Path, help="file for what was measured")
     parser.add_argument("--md", action="store_true", help="write docs/numerics.md and stop")
     args = parser.parse_args()
@@ -35,7 +36,7 @@ def main() -> None:
         report.PAGE.write_text(report.page())
         return
     options = {"isa": args.isa} if args.isa else {}
-    text = json.dumps(measured(args.device, options), indent=1) + "\n"
+    text = json.dumps(measured(args.device, options, args.jobs), indent=1) + "\n"
     if args.json:
         args.json.parent.mkdir(parents=True, exist_ok=True)
         args.json.write_text(text)

@@ -5,6 +5,9 @@ The f32 reference is eager PyTorch in f64; the f64 reference is mpmath at 200 bi
 
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from typing import Any, cast
 
 import mpmath
@@ -98,14 +101,22 @@ def worst(row: ScalarRow, dtype: torch.dtype, device: str, compiled: Function) -
     }
 
 
-def measure(device: str, options: dict[str, Any]) -> list[dict[str, Any]]:
-    """One entry for each function and dtype."""
-    out: list[dict[str, Any]] = []
-    for row in rows():
-        torch.compiler.reset()
-        compiled = torch.compile(function(row), backend="minductor", options=options)
-        dtypes = [torch.float32]
-        if row.name in LONG or row.name in LONG_BY_NAME:
-            dtypes.append(torch.float64)
-        out += [worst(row, dtype, device, compiled) for dtype in dtypes]
-    return out
+def of_row(number: int, device: str, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """One entry for each dtype of a row."""
+    row = rows()[number]
+    torch.compiler.reset()
+    compiled = torch.compile(function(row), backend="minductor", options=options)
+    dtypes = [torch.float32]
+    if row.name in LONG or row.name in LONG_BY_NAME:
+        dtypes.append(torch.float64)
+    return [worst(row, dtype, device, compiled) for dtype in dtypes]
+
+
+def measure(device: str, options: dict[str, Any], jobs: int = 1) -> list[dict[str, Any]]:
+    """One entry for each function and dtype; rows are shared among processes."""
+    one = partial(of_row, device=device, options=options)
+    numbers = range(len(rows()))
+    if jobs == 1:
+        return [entry for number in numbers for entry in one(number)]
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        return [entry for entries in pool.map(one, numbers) for entry in entries]
