@@ -31,7 +31,14 @@ CANONICAL: tuple[str, ...] = (
 )
 """`aten` in one form, in which patterns are looked for."""
 
-ATEN: tuple[str, ...] = (*CANONICAL, "aten-patterns", "aten-scatter", "aten-bias", "aten-dce")
+ATEN: tuple[str, ...] = (
+    *CANONICAL,
+    "aten-patterns",
+    "aten-attention",
+    "aten-scatter",
+    "aten-bias",
+    "aten-dce",
+)
 """`aten` to `aten`."""
 
 LOOP: tuple[str, ...] = ("aten-to-loop", "loop-simplify-index", "loop-inline", "loop-fuse")

@@ -23,6 +23,7 @@ PASSES: dict[str, str] = {
     "aten-cse": "minductor.passes.aten.cse:AtenCsePass",
     "aten-dce": "minductor.passes.aten.dce:AtenDcePass",
     "aten-patterns": "minductor.passes.aten.patterns:AtenPatternsPass",
+    "aten-attention": "minductor.passes.aten.attention:AtenAttentionPass",
     "aten-scatter": "minductor.passes.aten.scatter:AtenScatterPass",
     "aten-bias": "minductor.passes.aten.bias:AtenBiasPass",
     # lowerings

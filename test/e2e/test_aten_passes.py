@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from harness import check, ours_only, uniform
+from harness import check, compiled, ours_only, uniform
 from torch import Tensor
 
 import minductor.compiler as compiler
@@ -134,3 +134,86 @@ def test_a_sum_into_zeros_has_no_negative_zero() -> None:
         return [torch.tensor([[1, 4, 0]]), torch.tensor([[-0.0, 2.0, float("nan")]])]
 
     check(f, make, tol=(0, 0))
+
+
+def scores_of(q: Tensor, k: Tensor) -> Tensor:
+    return q @ k.transpose(-1, -2)
+
+
+ATTENTION: dict[str, Callable[..., Tensor]] = {
+    "div": lambda q, k, v, m: torch.softmax(scores_of(q, k) / 8**0.5, -1) @ v,
+    "mul": lambda q, k, v, m: torch.softmax(scores_of(q, k) * 0.3, -1) @ v,
+    "plain": lambda q, k, v, m: torch.softmax(scores_of(q, k), dim=-1) @ v,
+    "added": lambda q, k, v, m: torch.softmax(scores_of(q, k) * 0.3 + m, -1) @ v,
+    "added_2d": lambda q, k, v, m: torch.softmax(m[0, 0] + scores_of(q, k) / 3, -1) @ v,
+    "boolean": lambda q, k, v, m: (
+        torch.softmax((scores_of(q, k) * 0.3).masked_fill(m > 1, float("-inf")), -1) @ v
+    ),
+    "kept": lambda q, k, v, m: (
+        torch.softmax(torch.where(m < 1, scores_of(q, k), float("-inf")), -1) @ v
+    ),
+    "grouped": lambda q, k, v, m: (
+        torch.softmax(scores_of(q, k[:, :2].repeat_interleave(2, 1)) * 0.3, -1)
+        @ v[:, :2].repeat_interleave(2, 1)
+    ),
+    "expanded": lambda q, k, v, m: (
+        torch.softmax(scores_of(q, k[:, :2, None].expand(2, 2, 2, 11, 8).reshape(2, 4, 11, 8)), -1)
+        @ v[:, :2, None].expand(2, 2, 2, 11, 8).reshape(2, 4, 11, 8)
+    ),
+    "arranged": lambda q, k, v, m: (
+        torch.softmax(scores_of(q.view(2, 6, 4, 8).transpose(1, 2), k) / 3, -1) @ v
+    ).transpose(1, 2),
+    "rank_3": lambda q, k, v, m: torch.softmax(scores_of(q[0], k[0]) / 3 + m[0], -1) @ v[0],
+}
+FINITE = {"pipeline": "default-cpu{scores=finite threads=2}", **FRESH}
+
+
+@ours_only
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("form", ATTENTION)
+def test_attention_written_out(modules: list[str], form: str, dtype: torch.dtype) -> None:
+    def make() -> list[Tensor]:
+        shapes = [(2, 4, 6, 8), (2, 4, 11, 8), (2, 4, 11, 8), (2, 1, 6, 11)]
+        return [uniform(*s, seed=i).to(dtype) for i, s in enumerate(shapes)]
+
+    f = ATTENTION[form]
+    with torch.no_grad():
+        if dtype.itemsize > 2:
+            check(f, make, options=FINITE)
+        else:  # eager rounds the scores: compared are the errors
+            got = compiled(f, options=FINITE)(*make())
+            want = f(*(t.double() for t in make()))
+            error, own = ((t.double() - want).abs().max() for t in (got, f(*make())))
+            assert error <= own + torch.finfo(dtype).eps
+            assert (got.dtype, got.stride()) == (dtype, f(*make()).stride())
+    (text,) = modules
+    assert text.count("scaled_dot_product") == 1
+    assert text.count("aten.bmm.") == 0
+
+
+@ours_only
+def test_attention_stays_where_rows_may_have_no_score(modules: list[str]) -> None:
+    def make() -> list[Tensor]:
+        q, k, v, m = (uniform(1, 2, 5, 8, seed=i) for i in range(4))
+        mask = m[:, :1, :, :5].clone()
+        mask[..., 2, :] = float("-inf")
+        q[0, 0, 1, 0] = float("nan")
+        return [q, k, v, mask]
+
+    with torch.no_grad():
+        check(ATTENTION["added"], make, options=FRESH)
+    assert "scaled_dot_product" not in modules[0]
+
+
+@ours_only
+def test_attention_with_a_backward_or_dropout_stays(modules: list[str]) -> None:
+    def dropped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return F.dropout(torch.softmax(scores_of(q, k), -1), 0.5) @ v
+
+    make = lambda: [uniform(2, 4, 6, 8).requires_grad_() for _ in range(3)]  # noqa: E731
+    options: dict[str, Any] = FINITE
+    check(lambda q, k, v: ATTENTION["mul"](q, k, v, None), make, grad=True, options=options)
+    with torch.no_grad():
+        torch._dynamo.reset()
+        torch.compile(dropped, backend="minductor", options=options)(*make())
+    assert all("scaled_dot_product" not in text for text in modules)

@@ -1,0 +1,411 @@
+"""Attention that is written out becomes the library's, when scores are promised to be finite.
+
+    before, %q: [2, 4, 16, 8], %k and %v: [2, 4, 32, 8]
+      %a = aten.bmm.default(%q3, %kt3) : !aten.t<f32[8, 16, 32]>
+      %b = aten.view.default(%a, size = [2, 4, 16, 32])
+      %c = aten.mul.Tensor(%b, 0.5)
+      %d = aten.add.Tensor(%c, %mask)                        // or where(%mask, %c, -inf)
+      %p = softmax(%d)                                       // amax, sub, exp, sum, div
+      %o = aten.bmm.default(%p3, %v3) : !aten.t<f32[8, 16, 8]>
+    after, with scores=finite (views left out)
+      %o, %l = aten._scaled_dot_product_flash_attention_for_cpu.default(
+          %q, %k, %v, attn_mask = %mask, scale = 0.5)
+
+The matrix of scores is then never in memory: its four passes are saved. Heads of keys and values
+that are repeated (grouped queries, by `repeat_interleave` or `expand`) are read where they lie.
+
+PyTorch's attention gives 0 for a query whose scores are all -inf or NaN (and of few keys some NaN
+are lost), where a softmax gives NaN. No shape tells whether that occurs, so the default,
+`scores=exact`, refuses; `scores=finite` is the user's word that every query has a finite score, and
+none that is NaN or +inf.
+
+Scores of half types are rounded by eager's products and not by the library, whose result is the
+closer one.
+
+Refused always: dropout, which would draw other numbers; a graph that keeps a value inside for its
+backward (in training the backward is made before this level sees the graph); masked scores that
+are a finite number, for which a row of masked keys is uniform; a mask that is scaled; devices whose
+kernels' layouts are not known here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from minductor.dialects.aten import AtenOp, Random, ScalarOp
+from minductor.dialects.expr import ONE, Expr
+from minductor.dialects.pyattrs import DTypeAttr
+from minductor.dialects.types import TensorType
+from minductor.passes.aten._match import defined_by, number, tensor_type
+from minductor.passes.aten._price import traffic
+from minductor.passes.aten._rewriter import Ops, Outcome, Refusal, Rules, rewrite_module
+from minductor.passes.base import MiniPass
+
+VIEWS = ("aten.view.default", "aten._unsafe_view.default")
+CASTS = ("aten._to_copy.default", "aten.prims.convert_element_type.default")
+FLASH = "_scaled_dot_product_flash_attention_for_cpu.default"
+
+
+@dataclass(frozen=True)
+class AtenAttentionPass(MiniPass):
+    """Attention that is written out becomes the library's.
+
+    scores: "exact" refuses, since rows without a finite score would differ; "finite" promises that
+    there are none. emulate: half types are refused, whose scores the library keeps in f32.
+    """
+
+    name = "aten-attention"
+    needs: ClassVar[frozenset[str]] = frozenset({"aten"})
+
+    scores: str = "exact"
+    emulate: bool | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.scores not in ("exact", "finite"):
+            raise ValueError(f'scores = "{self.scores}": it is "exact" or "finite"')
+
+        def attention(op: AtenOp) -> Outcome:
+            found = _found(op)
+            if not isinstance(found, Parts):
+                return None if found is None else Refusal(found)
+            if self.scores == "exact":
+                return Refusal(
+                    "the library's attention gives 0, not NaN, where all scores of a query are "
+                    "-inf or NaN; scores=finite promises that there is no such query"
+                )
+            if self.emulate and found.scores.info.size < 4:
+                return Refusal("the library does not round scores to a half type, as eager does")
+            return _rewritten(op, found)
+
+        rules: Rules = {"aten.bmm.default": (attention,)}
+        rewrite_module(ctx, op, self.name, rules)
+
+
+@dataclass
+class Parts:
+    """What was found: rank-3 operands of the two products, the scores between, scale and mask."""
+
+    query: SSAValue
+    keys: SSAValue
+    values: SSAValue
+    scores: TensorType
+    scale: float = 1.0
+    mask: SSAValue | None = None
+    hidden: SSAValue | None = None
+    keep: bool = False
+    ops: list[Operation] = field(default_factory=list[Operation])
+
+
+class _Walk:
+    """Goes from a value to what it was made of, and notes the ops on the way."""
+
+    def __init__(self) -> None:
+        self.ops: list[Operation] = []
+
+    def take(self, value: Any, *names: str) -> AtenOp | None:
+        """The op of one of these names that gives the value."""
+        op = defined_by(value, *names)
+        if op is not None:
+            self.ops.append(op)
+        return op
+
+    def through(self, value: SSAValue, *names: str) -> SSAValue:
+        """The value behind ops of these names."""
+        while (op := self.take(value, *names)) is not None:
+            value = op.operands[0]
+        return value
+
+
+def _found(op: AtenOp) -> Parts | str | None:
+    """The parts of an attention whose last product is `op`, or why it is none."""
+    walk = _Walk()
+    probabilities = walk.through(op.operands[0], *VIEWS, *CASTS, "aten.clone.default")
+    if _dropped(probabilities):
+        return "dropout would draw other random numbers"
+    scores = _softmax_of(walk, probabilities)
+    if scores is None:
+        return None
+    scores = walk.through(scores, *CASTS)
+    type_ = tensor_type(scores)
+    if type_ is None or type_.rank not in (3, 4):
+        return None
+    parts = Parts(op.operands[0], op.operands[0], op.operands[1], type_)
+    scores = _unmasked(walk, parts, scores)
+    scores = _unscaled(walk, parts, walk.through(scores, *VIEWS))
+    product = walk.take(walk.through(scores, *VIEWS), "aten.bmm.default")
+    if product is None:
+        other = defined_by(scores, "aten.add.Tensor", "aten.where.self")
+        return None if other is None else "the mask is scaled, or there are two"
+    parts.query, parts.keys = product.operands
+    parts.ops = walk.ops
+    return _why_not(op, parts) or parts
+
+
+def _dropped(value: SSAValue) -> bool:
+    """probabilities * (random > p): a dropout."""
+    for _ in range(3):
+        op = defined_by(value, "aten.mul.Tensor")
+        if op is None:
+            return False
+        for operand in op.operands:
+            gt = defined_by(operand, "aten.gt.Scalar", *CASTS)
+            source = gt.operands[0] if gt is not None else operand
+            if isinstance(source.owner, Operation) and source.owner.has_trait(Random):
+                return True
+        value = op.operands[0]
+    return False
+
+
+def _softmax_of(walk: _Walk, value: SSAValue) -> SSAValue | None:
+    """x, when the value is softmax(x, -1): exp(x - amax) / sum."""
+    div = walk.take(value, "aten.div.Tensor")
+    if div is None:
+        return None
+    exp = walk.take(div.operands[0], "aten.exp.default")
+    total = walk.take(div.operands[1], "aten.sum.dim_IntList")
+    if exp is None or total is None or total.operands[0] is not exp.results[0]:
+        return None
+    sub = walk.take(exp.operands[0], "aten.sub.Tensor")
+    top = None if sub is None else walk.take(sub.operands[1], "aten.amax.default")
+    if sub is None or top is None or top.operands[0] is not sub.operands[0]:
+        return None
+    if not (_last_kept(total) and _last_kept(top)) or sub.arg("alpha") != 1:
+        return None
+    return sub.operands[0]
+
+
+def _last_kept(op: AtenOp) -> bool:
+    type_ = tensor_type(op.operands[0])
+    last = -1 if type_ is None else type_.rank - 1
+    return op.arg("dim") in ([-1], [last]) and op.arg("keepdim") is True
+
+
+def _unmasked(walk: _Walk, parts: Parts, value: SSAValue) -> SSAValue:
+    """Takes a mask off the scores."""
+    add = defined_by(value, "aten.add.Tensor")
+    if add is not None and add.arg("alpha") == 1 and len(add.operands) == 2:
+        for scores, mask in (tuple(add.operands), tuple(reversed(add.operands))):
+            if _is_product(scores):
+                walk.ops.append(add)
+                parts.mask = mask
+                return scores
+    where = defined_by(value, "aten.where.self")
+    if where is not None:
+        condition, yes, no = where.operands
+        for scores, fill, keep in ((yes, no, True), (no, yes, False)):
+            if _is_product(scores) and not _is_product(fill):
+                walk.ops.append(where)
+                parts.mask, parts.hidden, parts.keep = condition, fill, keep
+                return scores
+    return value
+
+
+def _is_product(value: SSAValue) -> bool:
+    """Scores: a product of matrices, scaled and arranged."""
+    names = ("aten.mul.Tensor", "aten.div.Tensor", *CASTS, *VIEWS)
+    for _ in range(6):
+        op = defined_by(value, *names)
+        if op is None:
+            return defined_by(value, "aten.bmm.default") is not None
+        value = op.operands[0]
+    return False
+
+
+def _unscaled(walk: _Walk, parts: Parts, value: SSAValue) -> SSAValue:
+    for name in ("aten.mul.Tensor", "aten.div.Tensor"):
+        op = defined_by(value, name)
+        by = None if op is None else number(op, 1, "other")
+        if op is not None and by:
+            walk.ops.append(op)
+            parts.scale = by if name == "aten.mul.Tensor" else 1 / by
+            return op.operands[0]
+    return value
+
+
+def _why_not(op: AtenOp, parts: Parts) -> str | None:
+    types = [tensor_type(v) for v in (parts.query, parts.keys, parts.values)]
+    if any(t is None for t in types):
+        return None
+    query, keys, values = (t for t in types if t is not None)
+    own = tensor_type(op.operands[0])
+    pair = (query.sizes[1], keys.sizes[2])
+    if own is None or own.sizes[1:] != pair or parts.scores.sizes[-2:] != pair:
+        return None
+    if query.device != "cpu":
+        return f"the layouts of its kernels on {query.device} are not known here"
+    if query.dtype not in ("f32", "f64", "bf16", "f16"):
+        return f"it has no kernel for {query.dtype}"
+    if query.sizes[-1] is not values.sizes[-1]:
+        return "the values have another width than the queries"
+    if not query.is_contiguous or keys.strides[1] is not ONE or values.strides[-1] is not ONE:
+        return "its operands are not laid out row by row"
+    if parts.scale <= 0:
+        return "the scale is not positive"
+    inside = set(parts.ops)
+    for one in parts.ops:
+        for result in one.results:
+            for use in result.uses:
+                if use.operation not in inside and use.operation is not op:
+                    other = use.operation.name
+                    return f"%{result.name_hint} inside is used elsewhere too, by {other}"
+    return _bad_mask(parts, query)
+
+
+def _bad_mask(parts: Parts, query: TensorType) -> str | None:
+    if parts.mask is None:
+        return None
+    mask = tensor_type(parts.mask)
+    if mask is None or mask.rank > parts.scores.rank:
+        return "the mask is a number, or larger than the scores"
+    if parts.hidden is not None:
+        fill = _fill(parts.hidden)
+        if fill is None or fill != -inf:
+            return f"masked scores are {fill}, so that a row of masked keys is uniform"
+    elif mask.dtype != query.dtype:
+        return f"the mask that is added is {mask.dtype}, not {query.dtype}"
+    return None
+
+
+def _fill(value: SSAValue) -> float | None:
+    owner = value.owner
+    if isinstance(owner, ScalarOp):
+        found = owner.number
+    else:
+        full = defined_by(value, "aten.full.default", "aten.scalar_tensor.default")
+        if full is None:
+            return None
+        found = full.arg("s" if full.name == "aten.scalar_tensor.default" else "fill_value")
+    return found if isinstance(found, int | float) else None
+
+
+# -- the other side -------------------------------------------------------------------------------
+class _Builder:
+    def __init__(self) -> None:
+        self.ops: list[Operation] = []
+
+    def add(self, overload: str, type_: TensorType, /, **args: Any) -> SSAValue:
+        """A new op; its result."""
+        self.ops.append(AtenOp.make(overload, args, [type_]))
+        return self.ops[-1].results[0]
+
+    def heads(self, value: SSAValue, batch: Expr, heads: Expr) -> SSAValue:
+        """[batch * heads, n, width] as [batch, heads, n, width]."""
+        type_ = tensor_type(value)
+        assert type_ is not None
+        sizes = [batch, heads, *type_.sizes[1:]]
+        strides = [heads * type_.strides[0], *type_.strides]
+        apart = type_.with_(sizes=sizes, strides=strides)
+        return self.add("view.default", apart, self=value, size=sizes)
+
+
+def _rewritten(op: AtenOp, parts: Parts) -> Outcome:
+    b = _Builder()
+    sizes = parts.scores.sizes
+    batch, heads = (sizes[0], sizes[1]) if len(sizes) == 4 else (sizes[0], ONE)
+    query = b.heads(parts.query, batch, heads)
+    keys, values = _repeated(b, parts.keys, True), _repeated(b, parts.values, False)
+    if keys is None or values is None or _heads_of(keys) is not _heads_of(values):
+        keys = b.heads(_turned(b, parts.keys), batch, heads)
+        values = b.heads(parts.values, batch, heads)
+    out, result = tensor_type(query), tensor_type(op.results[0])
+    assert out is not None
+    assert result is not None
+    args: dict[str, Any] = {"query": query, "key": keys, "value": values, "scale": parts.scale}
+    if parts.mask is not None:
+        args["attn_mask"] = _mask(b, parts, out)
+    sums = "f64" if out.dtype == "f64" else "f32"
+    rows, count = out.sizes[2], out.sizes[1]
+    logs = TensorType.make(sums, out.sizes[:3], [rows * count, ONE, count])
+    flash = AtenOp.make(FLASH, args, [out, logs])
+    b.ops.append(flash)
+    b.add("view.default", result, self=flash.results[0], size=list(result.sizes))
+    last = b.ops[-1].results[0]
+    note = "attention: the scores stay out of memory"
+    return Ops(tuple(b.ops), (last,), note, 4 * traffic(parts.scores.with_(dtype=out.dtype)))
+
+
+def _turned(b: _Builder, keys: SSAValue) -> SSAValue:
+    """[n, width, keys] as [n, keys, width]."""
+    type_ = tensor_type(keys)
+    assert type_ is not None
+    (n, w, k), (sn, sw, sk) = type_.sizes, type_.strides
+    turned = type_.with_(sizes=[n, k, w], strides=[sn, sk, sw])
+    return b.add("permute.default", turned, self=keys, dims=[0, 2, 1])
+
+
+def _repeated(b: _Builder, value: SSAValue, turned: bool) -> SSAValue | None:
+    """The tensor [batch, fewer heads, n, width] whose heads were repeated to give the operand."""
+    permutes = 0
+    while isinstance(value.owner, AtenOp):
+        inner = value.owner
+        if inner.name == "aten.expand.default":
+            break
+        last = _last_two(inner.results[0])
+        if inner.name == "aten.permute.default":
+            dims = list(inner.arg("dims"))
+            rank = len(dims)
+            if [d % rank for d in dims] != [*range(rank - 2), rank - 1, rank - 2]:
+                return None
+            permutes += 1
+        elif inner.name not in (*VIEWS, "aten.clone.default"):
+            return None
+        elif last != _last_two(inner.operands[0]):
+            return None
+        value = inner.operands[0]
+    expand = defined_by(value, "aten.expand.default")
+    if expand is None or permutes != int(turned):
+        return None
+    few, many = tensor_type(expand.operands[0]), tensor_type(value)
+    if few is None or many is None or few.rank != 5 or few.sizes[2] is not ONE:
+        return None
+    if [*few.sizes[:2], *few.sizes[3:]] != [*many.sizes[:2], *many.sizes[3:]]:
+        return None
+    kept = (0, 1, 3, 4)
+    sizes, strides = [few.sizes[i] for i in kept], [few.strides[i] for i in kept]
+    if strides[-1] is not ONE:
+        return None
+    type_ = few.with_(sizes=sizes, strides=strides)
+    return b.add("squeeze.dims", type_, self=expand.operands[0], dim=[2])
+
+
+def _last_two(value: SSAValue) -> tuple[Expr, ...]:
+    type_ = tensor_type(value)
+    return () if type_ is None else type_.sizes[-2:]
+
+
+def _heads_of(value: SSAValue) -> Expr | None:
+    type_ = tensor_type(value)
+    return None if type_ is None else type_.sizes[1]
+
+
+def _mask(b: _Builder, parts: Parts, out: TensorType) -> SSAValue:
+    """The mask as numbers that are added, of rank 4 or 2."""
+    mask = parts.mask
+    assert mask is not None
+    type_ = tensor_type(mask)
+    assert type_ is not None
+    if parts.hidden is not None:
+        zero, low = (_number(b, n, out) for n in (0.0, -inf))
+        type_ = TensorType.make(out.dtype, type_.sizes)
+        yes, no = (zero, low) if parts.keep else (low, zero)
+        mask = b.add("where.self", type_, condition=mask, self=yes, other=no)
+    rank = parts.scores.rank
+    if type_.rank == 2 and rank == 4:
+        return mask
+    sizes = [*[ONE] * (rank - type_.rank), *type_.sizes]
+    strides = [*[ONE] * (rank - type_.rank), *type_.strides]
+    if rank == 3:
+        sizes, strides = [sizes[0], ONE, *sizes[1:]], [strides[0], ONE, *strides[1:]]
+    wide = type_.with_(sizes=sizes, strides=strides)
+    return mask if wide is type_ else b.add("view.default", wide, self=mask, size=sizes)
+
+
+def _number(b: _Builder, value: float, out: TensorType) -> SSAValue:
+    type_ = TensorType.make(out.dtype, [])
+    return b.add("scalar_tensor.default", type_, s=value, dtype=DTypeAttr(out.dtype))
