@@ -55,6 +55,9 @@ def operands(row: ScalarRow, dtype: torch.dtype, count: int) -> list[Tensor]:
     for seed in range(1, len(row.operands)):
         order = torch.from_numpy(np.random.default_rng(seed).permutation(len(out[0])))
         out.append(points(dtype, count, seed)[order])
+    if "polynomial" in row.name:
+        # eager runs a loop of as many steps as the degree says
+        out[1] = out[1].abs().nan_to_num(0.0, 7.0).floor().remainder(40)
     return out
 
 
