@@ -36,6 +36,7 @@ ATEN: tuple[str, ...] = (
     "aten-patterns",
     "aten-attention",
     "aten-scatter",
+    "aten-conv-norm",
     "aten-bias",
     "aten-dce",
 )

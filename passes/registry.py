@@ -25,6 +25,7 @@ PASSES: dict[str, str] = {
     "aten-patterns": "minductor.passes.aten.patterns:AtenPatternsPass",
     "aten-attention": "minductor.passes.aten.attention:AtenAttentionPass",
     "aten-scatter": "minductor.passes.aten.scatter:AtenScatterPass",
+    "aten-conv-norm": "minductor.passes.aten.conv_norm:AtenConvNormPass",
     "aten-bias": "minductor.passes.aten.bias:AtenBiasPass",
     # lowerings
     "aten-to-loop": "minductor.lowering.aten_to_loop.convert:AtenToLoopPass",

@@ -217,3 +217,30 @@ def test_attention_with_a_backward_or_dropout_stays(modules: list[str]) -> None:
         torch._dynamo.reset()
         torch.compile(dropped, backend="minductor", options=options)(*make())
     assert all("scaled_dot_product" not in text for text in modules)
+
+
+@ours_only
+@pytest.mark.parametrize("affine", [True, False])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("dynamic", [True, False])
+def test_a_norm_goes_into_the_convolution(
+    modules: list[str], affine: bool, bias: bool, dynamic: bool
+) -> None:
+    torch.manual_seed(0)
+    conv = torch.nn.Conv2d(4, 6, 3, bias=bias)
+    norm = torch.nn.BatchNorm2d(6, eps=0.1, affine=affine)
+    last = torch.nn.Conv2d(6, 5, 1)
+    norm(uniform(9, 6, 4, 4) * 3 + 1)
+    net = torch.nn.Sequential(conv, norm, last, torch.nn.ReLU()).eval().requires_grad_(False)
+    subject = compiled(net, dynamic=dynamic, options=FRESH)
+    with torch.no_grad():
+        for batch in (3, 3, 5) if dynamic else (3, 3):
+            x = uniform(batch, 4, 9, 9)
+            torch.testing.assert_close(subject(x), net(x), rtol=1e-4, atol=1e-5)
+            for weight in norm.parameters():  # they are arguments of the graph
+                weight.mul_(0.5)
+    for text in modules:
+        products = [line for line in text.splitlines() if "aten.convolution.default" in line]
+        assert len(products) == 2
+        first = products[0].split(" = ")[0].strip()
+        assert f"aten.convolution.default({first}," in products[1]
