@@ -105,6 +105,7 @@ def _zeta() -> tuple[str, str]:
         "half = x * 0.5",
         "r = tl.where(low, tl.where(half == tl.floor(half), r + d, r - d), r)",
         f"r = tl.where(low & (x != tl.floor(x)), {_NAN}, r)",
+        f"r = tl.where(low & (x == {_INF}), {_INF}, r)",
         f"r = tl.where((q <= 0) & (part == 0), {_INF}, r)",
         f"r = tl.where(x < 1, {_NAN}, r)",
         f"return tl.where(x == 1, {_INF}, r).to(a.dtype)",

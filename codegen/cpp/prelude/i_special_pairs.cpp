@@ -29,6 +29,7 @@ static __attribute__((noinline)) f64 s_zeta(f64 x, f64 q) {
   if (q <= 0 && q == whole) return __builtin_inf();
   if (x != x || q != q) return __builtin_nan("");
   if (q > 0) return s_zeta_right(x, q);
+  if (x == __builtin_inf()) return x;  // some term is of a base between 0 and 1
   if (x != __builtin_floor(x)) return __builtin_nan("");
   f64 below = s_zeta_right(x, 1 - part) - s_zeta_right(x, 1 - q);
   return s_zeta_right(x, part) + (__builtin_fmod(x, 2) == 0 ? below : -below);

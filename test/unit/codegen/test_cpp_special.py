@@ -107,3 +107,10 @@ def test_edges(lib, name, dtype):
         ok |= np.isinf(args).any(0)
     bad = [(*(float(a[i]) for a in args), got[i], want[i]) for i in np.flatnonzero(~ok)]
     assert not bad
+
+
+def test_zeta_of_an_infinite_exponent() -> None:
+    """Below zero some term has a base between 0 and 1: infinite, as eager has it."""
+    x, q = torch.full((4,), torch.inf), torch.tensor([-10.33, -0.5, 0.5, 1.0])
+    ours = torch.compile(torch.special.zeta, backend="minductor")
+    assert torch.equal(ours(x, q), torch.special.zeta(x, q))
