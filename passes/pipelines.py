@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from minductor.passes.registry import load_pass, nearest, pass_names
 
 CANONICAL: tuple[str, ...] = (
+    "aten-foreach",
     "aten-fold",
     "aten-algebra",
     "aten-views",
@@ -56,6 +57,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-privatise",
     "kernel-keep",
     "kernel-vectorize",
+    "kernel-pack",
     "kernel-threads",
     "kernel-extern-out",
     "kernel-memory",
@@ -71,6 +73,7 @@ KERNEL_CUDA: tuple[str, ...] = (
     "kernel-split",
     "kernel-persist",
     "kernel-blocks",
+    "kernel-pack",
     "kernel-index-width",
     "kernel-extern-out",
     "kernel-memory",

@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 PASSES: dict[str, str] = {
     # aten
     "retarget": "minductor.passes.aten.retarget:RetargetPass",
+    "aten-foreach": "minductor.passes.aten.foreach:AtenForeachPass",
     "aten-fold": "minductor.passes.aten.fold:AtenFoldPass",
     "aten-algebra": "minductor.passes.aten.algebra:AtenAlgebraPass",
     "aten-views": "minductor.passes.aten.views:AtenViewsPass",
@@ -41,6 +42,7 @@ PASSES: dict[str, str] = {
     "kernel-privatise": "minductor.passes.kernel.privatise:KernelPrivatisePass",
     "kernel-keep": "minductor.passes.kernel.keep:KernelKeepPass",
     "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",
+    "kernel-pack": "minductor.passes.kernel.pack:KernelPackPass",
     "kernel-threads": "minductor.passes.kernel.threads:KernelThreadsPass",
     "kernel-atomics": "minductor.passes.kernel.atomics:KernelAtomicsPass",
     "kernel-split": "minductor.passes.kernel.split:KernelSplitPass",

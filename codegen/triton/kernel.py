@@ -28,17 +28,19 @@ from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import symbol_ranges
 from minductor.dialects.types import BufType
 
+GridLoop = k.ParallelOp | k.ForOp | k.TileOp | k.ReduceOp
 LOOPS = (k.ParallelOp, k.ForOp, k.TileOp, k.ReduceOp, k.ScanOp)
 
 
 def rank_of(block: Block) -> int:
     """The largest number of block axes on a path of loops."""
-    best = 0
-    for op in block.ops:
-        own = isinstance(op, LOOPS) and op.words.data.lanes > 1
-        for region in op.regions:
-            best = max(best, own + rank_of(region.block))
-    return best
+    return max((rank_of_op(op) for op in block.ops), default=0)
+
+
+def rank_of_op(op: Operation) -> int:
+    """As `rank_of`, of one op with its regions."""
+    own = isinstance(op, LOOPS) and op.words.data.lanes > 1
+    return max((own + rank_of(region.block) for region in op.regions), default=0)
 
 
 class KernelPrinter:
@@ -49,33 +51,73 @@ class KernelPrinter:
         self.name = func.sym_name.data.replace(".", "_")
         names = Names(set(RESERVED) | {str(e) for e in func.symbols.data})
         self.params = [names.define(a) for a in func.body.block.args]
-        wide = func.config.lookup("index", "i64") == "i64"
-        rank, ranges = max(1, rank_of(func.body.block)), symbol_ranges(func)
-        self.scope = Scope(rank, names, [], wide=wide, ranges=ranges)
-        self.grid: list[tuple[str, str]] = []
+        self.names = names
+        self.wide = func.config.lookup("index", "i64") == "i64"
+        self.ranges = symbol_ranges(func)
+        self.grid: list[str] = []
+        self.counts: list[str] = []
+        self.faults = False
+        self.given = False
+        """The program index is a parameter, of a function for one range of it."""
 
     def text(self) -> str:
         """The function's source."""
-        body = self.func.body.block
-        loops = [op for op in body.ops if isinstance(op, LOOPS)]
-        gridded = [op for op in loops if op.words.data.run == "grid"]
-        if gridded and len(loops) > 1:
-            raise EmitError(
-                f"{self.name}: a grid has no barrier, so a kernel has one top-level grid loop; "
-                "split the kernel"
-            )
-        self._block(self.scope, body)
+        ops = list(self.func.body.block.ops)
+        loops = [op for op in ops if isinstance(op, LOOPS)]
+        gridded = [
+            op for op in loops if op.words.data.run == "grid" and not isinstance(op, k.ScanOp)
+        ]
         sizes = [str(e) for e in self.func.symbols.data]
         head = f"@triton.jit\ndef {self.name}({', '.join([*self.params, *sizes])}):"
-        return "\n".join([*self._comments(), head, *self.scope.lines])
+        if len(gridded) > 1 or (gridded and len(loops) > 1):
+            if gridded != ops:
+                raise EmitError(
+                    f"{self.name}: a grid has no barrier, so what stands beside a top-level grid "
+                    "loop is another one, independent of it; split the kernel"
+                )
+            return self._ranges(gridded, head, sizes)
+        scope = self._scope(rank_of(self.func.body.block))
+        self._block(scope, self.func.body.block)
+        self._close(scope)
+        return "\n".join([*_comments(self.func, self.name), head, *scope.lines])
 
-    def _comments(self) -> list[str]:
-        lines = [f"# {self.name}"]
-        lines += [f"#   {o.text()}" for o in self.func.origins.data]
-        if self.func.bytes_ is not None:
-            floor, unfused, planned = self.func.bytes_.data
-            lines.append(f"# bytes: floor {floor}, unfused {unfused}, planned {planned}")
-        return lines
+    def _scope(self, rank: int) -> Scope:
+        return Scope(max(1, rank), self.names, [], wide=self.wide, ranges=self.ranges)
+
+    def _close(self, scope: Scope) -> None:
+        """The programs of a finished function, and whether it checks indices."""
+        self.counts.append(" * ".join(self.grid) or "1")
+        self.grid = []
+        self.faults = self.faults or bool(scope.faults)
+
+    def _ranges(self, loops: list[GridLoop], head: str, sizes: list[str]) -> str:
+        """Grid loops side by side: each a function of its own, with a range of the program index.
+
+        Functions, since Triton wants a name to have one type in all branches.
+        """
+        self.given = True
+        parts: list[str] = []
+        wide = ".to(tl.int64)" if self.wide else ""
+        body = [f"    pid = tl.program_id(0){wide}"]
+        before = "0"
+        for number, op in enumerate(loops):
+            used = {v for inner in op.walk() for v in inner.operands}
+            pairs = zip(self.params, self.func.body.block.args, strict=True)
+            params = ["pid", *(name for name, arg in pairs if arg in used), *sizes]
+            name = f"{self.name}_part{number}"
+            scope = self._scope(rank_of_op(op))
+            self._grid(scope, op)
+            parts.append(
+                "\n".join([f"@triton.jit\ndef {name}({', '.join(params)}):", *scope.lines])
+            )
+            self._close(scope)
+            args = [f"pid - ({before})", *params[1:]]
+            before = " + ".join(self.counts)
+            word = "if" if number == 0 else "elif"
+            test = f"{word} pid < {before}:" if number < len(loops) - 1 else "else:"
+            body += [f"    {test}", f"        {name}({', '.join(args)})"]
+        self.counts = [before]
+        return "\n\n\n".join([*parts, "\n".join([*_comments(self.func, self.name), head, *body])])
 
     # -- launch -----------------------------------------------------------------------------------
     def launch(self) -> dict[str, object]:
@@ -85,17 +127,16 @@ class KernelPrinter:
         for name, arg in zip(self.params, func.body.block.args, strict=True):
             signature[name] = POINTERS[cast(BufType, arg.type).dtype]
         sizes = [str(e) for e in func.symbols.data]
-        signature |= dict.fromkeys(sizes, "i64" if self.scope.wide else "i32")
-        count = " * ".join(text for _, text in self.grid) or "1"
+        signature |= dict.fromkeys(sizes, "i64" if self.wide else "i32")
         row: dict[str, object] = {
-            "grid": (count, "1", "1"),
+            "grid": (self.counts[0], "1", "1"),
             "sizes": tuple(sizes),
             "signature": signature,
             "divisible": tuple(self.params),
             "num_warps": func.config.lookup("warps", 4),
             "num_stages": func.config.lookup("stages", 1),
         }
-        if self.scope.faults:
+        if self.faults:
             row["debug"] = True
         return row
 
@@ -122,7 +163,7 @@ class KernelPrinter:
         if len(scope.lines) == 0:
             scope.line("pass")
 
-    def _loop(self, scope: Scope, op: k.ParallelOp | k.ForOp | k.TileOp | k.ReduceOp) -> None:
+    def _loop(self, scope: Scope, op: GridLoop) -> None:
         words = op.words.data
         if words.run == "grid":
             self._grid(scope, op)
@@ -132,12 +173,12 @@ class KernelPrinter:
             inner = self._enter(scope, op, single=isinstance(op, k.TileOp))
             self._block(inner, op.regions[0].block)
 
-    def _grid(self, scope: Scope, op: k.ParallelOp | k.ForOp | k.TileOp | k.ReduceOp) -> None:
+    def _grid(self, scope: Scope, op: GridLoop) -> None:
         """The program index counts the grid loops of a path, outermost slowest."""
         extent, words = op.extent.data, op.words.data
         blocks = ex.floordiv(extent + words.lanes - 1, words.lanes)
         pid = "pid"
-        if not self.grid:
+        if not self.grid and not self.given:
             kind = ".to(tl.int64)" if scope.wide else ""
             scope.line(f"pid = tl.program_id(0){kind}")
         nested = [
@@ -145,7 +186,7 @@ class KernelPrinter:
             for i in op.regions[0].block.ops
             if isinstance(i, LOOPS) and i.words.data.run == "grid"
         ]
-        self.grid.append((f"d{op.var.data}", f"({size_text(blocks)})"))
+        self.grid.append(f"({size_text(blocks)})")
         inside = ex.ONE
         probe = nested
         while probe:
@@ -198,16 +239,6 @@ class KernelPrinter:
         return self._axis(scope, op, f"{var}_base", True)
 
     # -- reductions -------------------------------------------------------------------------------
-    def _parts(self, scope: Scope, kinds: list[str], values: list[SSAValue]) -> list[red.Part]:
-        out: list[red.Part] = []
-        rest = list(values)
-        for kind in kinds:
-            count = red.ARITY.get(kind, 1)
-            args, rest = rest[:count], rest[count:]
-            dtypes = tuple(dtype_of_scalar(v.type).name for v in args)
-            out.append(red.Part(kind, dtypes, tuple(scope.names[v] for v in args)))
-        return out
-
     def _reduce(self, scope: Scope, op: k.ReduceOp) -> None:
         atom = ex.dim_atom(op.var.data)
         lanes = op.words.data.lanes
@@ -219,10 +250,10 @@ class KernelPrinter:
         if lanes > 1:
             shape_axes[atom] = Axis(len(scope.axes), lanes, None)
         shape = Scope(scope.rank, scope.names, [], axes=shape_axes).shape(shape_axes)
-        accs = self._accumulators(scope, op.kind_names, dtypes, shape)
+        accs = _accumulators(scope, op.kind_names, dtypes, shape)
         inner = self._enter(scope, op, single=False)
         self._block(inner, op.body.block)
-        parts = self._parts(inner, op.kind_names, list(last.operands))
+        parts = _parts(inner, op.kind_names, list(last.operands))
         masks = inner.mask([atom])
         for part, acc in zip(parts, accs, strict=True):
             states = red.lifted(inner, part, shape, masks)
@@ -235,29 +266,12 @@ class KernelPrinter:
             for name in names:
                 define(scope, next(results), name, around)
 
-    def _accumulators(
-        self, scope: Scope, kinds: list[str], dtypes: list[str], shape: str
-    ) -> list[list[str]]:
-        out: list[list[str]] = []
-        rest = list(dtypes)
-        for kind in kinds:
-            count = red.ARITY.get(kind, 1)
-            part = red.Part(kind, tuple(rest[:count]), ())
-            rest = rest[count:]
-            names: list[str] = []
-            for start, dtype in zip(part.identity(), part.states(), strict=True):
-                name = scope.names.fresh("acc")
-                scope.line(f"{name} = tl.full({shape}, {start}, {TYPES[dtype]})")
-                names.append(name)
-            out.append(names)
-        return out
-
     def _fold(self, scope: Scope, op: k.FoldOp) -> None:
         atom = ex.dim_atom(op.over.data)
         axis = scope.axes[atom]
         varies = joined(scope, list(op.operands))
         shape = scope.shape(varies | {atom})
-        (part,) = self._parts(scope, [op.kind.data], list(op.operands))
+        (part,) = _parts(scope, [op.kind.data], list(op.operands))
         states = red.lifted(scope, part, shape, scope.mask([atom]))
         names = red.fold(scope, part, states, axis.position)
         for name, result in zip(names, op.results, strict=True):
@@ -266,7 +280,7 @@ class KernelPrinter:
     def _cumfold(self, scope: Scope, op: k.CumfoldOp) -> None:
         atom = ex.dim_atom(op.over.data)
         varies = joined(scope, list(op.operands)) | {atom}
-        (part,) = self._parts(scope, [op.kind.data], list(op.operands))
+        (part,) = _parts(scope, [op.kind.data], list(op.operands))
         states = red.lifted(scope, part, scope.shape(varies), scope.mask([atom]))
         self._prefix(scope, part, states, scope.axes[atom].position, list(op.results), varies)
 
@@ -295,10 +309,10 @@ class KernelPrinter:
         kinds = op.kind_names
         dtypes = [dtype_of_scalar(v.type).name for v in last.operands]
         carry_shape = scope.shape(scope.axes)
-        carries = self._accumulators(scope, kinds, dtypes, carry_shape)
+        carries = _accumulators(scope, kinds, dtypes, carry_shape)
         inner = self._enter(scope, op, single=False)
         self._block(inner, op.body.block)
-        parts = self._parts(inner, kinds, list(last.operands))
+        parts = _parts(inner, kinds, list(last.operands))
         args = iter(op.then.block.args)
         varies = frozenset(inner.axes)
         for part, carry in zip(parts, carries, strict=True):
@@ -322,3 +336,39 @@ class KernelPrinter:
             for name in names:
                 define(inner, next(args), name, varies)
         self._block(inner, op.then.block)
+
+
+def _comments(func: k.FuncOp, name: str) -> list[str]:
+    lines = [f"# {name}"]
+    lines += [f"#   {o.text()}" for o in func.origins.data]
+    if func.bytes_ is not None:
+        floor, unfused, planned = func.bytes_.data
+        lines.append(f"# bytes: floor {floor}, unfused {unfused}, planned {planned}")
+    return lines
+
+
+def _parts(scope: Scope, kinds: list[str], values: list[SSAValue]) -> list[red.Part]:
+    out: list[red.Part] = []
+    rest = list(values)
+    for kind in kinds:
+        count = red.ARITY.get(kind, 1)
+        args, rest = rest[:count], rest[count:]
+        dtypes = tuple(dtype_of_scalar(v.type).name for v in args)
+        out.append(red.Part(kind, dtypes, tuple(scope.names[v] for v in args)))
+    return out
+
+
+def _accumulators(scope: Scope, kinds: list[str], dtypes: list[str], shape: str) -> list[list[str]]:
+    out: list[list[str]] = []
+    rest = list(dtypes)
+    for kind in kinds:
+        count = red.ARITY.get(kind, 1)
+        part = red.Part(kind, tuple(rest[:count]), ())
+        rest = rest[count:]
+        names: list[str] = []
+        for start, dtype in zip(part.identity(), part.states(), strict=True):
+            name = scope.names.fresh("acc")
+            scope.line(f"{name} = tl.full({shape}, {start}, {TYPES[dtype]})")
+            names.append(name)
+        out.append(names)
+    return out

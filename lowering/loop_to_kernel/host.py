@@ -207,12 +207,24 @@ def reads_outside(group: GroupOp, value: SSAValue, uses: Uses) -> bool:
     return any(isinstance(op, LoadOp) and uses.root(op.source) is root for op in group.walk())
 
 
+def _at_hand(load: LoadOp, group: GroupOp, nest: NestOp, store: StoreOp) -> bool:
+    """A nest reads what another one of its group has just made: the value, never the memory.
+
+    One stage only: a later one would make the value again, from what has been overwritten.
+    """
+    domain = nest.domain
+    alike = all(one.domain == domain for one in group.nests)
+    plain = not domain.data.reduce and not domain.data.scan
+    return alike and plain and isinstance(load.parent_op(), NestOp) and load.index == store.index
+
+
 def written_over(group: GroupOp, result: SSAValue, outer: SSAValue, uses: Uses) -> SSAValue | None:
     """The argument over whose storage a fresh result can be written at once, or None.
 
     The result is committed to the argument, in its layout, and otherwise only loaded, so that no
     result or view of it escapes; nothing reads the old value later; in the group only the nest that
-    makes the result reads it, at the element it then writes.
+    makes the result reads the argument, at the element it then writes, and others read the result
+    only at the point at which they make their own.
     """
     arg = uses.commits.get(outer)
     nest = result.owner
@@ -235,7 +247,7 @@ def written_over(group: GroupOp, result: SSAValue, outer: SSAValue, uses: Uses) 
     for op in group.walk():
         if not isinstance(op, LoadOp):
             continue
-        if op.source is result:
+        if op.source is result and not _at_hand(op, group, nest, stores[0]):
             return None
         if uses.root(op.source) is arg and (
             op.source is not arg or op.parent_op() is not nest or op.index != stores[0].index

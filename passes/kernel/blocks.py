@@ -78,6 +78,9 @@ class _Scheduler:
         if chain and not inner:
             self._pointwise(chain)
             return
+        if not chain and not inner:
+            self._config(4)
+            return
         tiles = [loop for loop in inner if isinstance(loop, k.TileOp)]
         if tiles:
             self._tile(chain, tiles[0])

@@ -8,7 +8,7 @@ After, threads=2:
 
 A loop of 1024 elements stays sequential. With sizes known only at run time the decision is a
 condition on the priced work, `when (12 * s0 * s1 - 65536)`; hints decide nothing but which of
-several nested loops is cut.
+several nested loops is cut. Loops side by side (`kernel-pack`) are judged by their sum.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ from minductor.passes.kernel._tree import (
 )
 from minductor.passes.remarks import sink_of
 
+SHARE = 8
+"""Of the work that pays for threads, the part that a loop needs where others have started them."""
+
 
 @dataclass(frozen=True)
 class KernelThreadsPass(MiniPass):
@@ -57,13 +60,25 @@ class KernelThreadsPass(MiniPass):
         """Decide for every top-level loop of every C++ kernel."""
         hints = module_hints(op)
         for func in kernels_of(op, "cpp"):
-            used = False
+            used, least = False, self._least(func, hints)
             for loop in child_loops(func.body.block):
-                used |= self._decide(ctx, func, loop, hints)
+                used |= self._decide(ctx, func, loop, hints, least)
             if used:
                 func.config = func.config.with_(threads=self.threads)
 
-    def _decide(self, ctx: Context, func: k.FuncOp, loop: Loop, hints: Mapping[Atom, int]) -> bool:
+    def _least(self, func: k.FuncOp, hints: Mapping[Atom, int]) -> int:
+        """Work of one loop that pays: independent loops start threads once for all of them."""
+        ops = list(func.body.block.ops)
+        loops = [op for op in ops if isinstance(op, k.ParallelOp)]
+        others = (k.BarrierOp, k.LocalOp, k.ForOp, k.ReduceOp, k.ScanOp)
+        if len(loops) < 2 or any(isinstance(op, others) for op in ops):
+            return self.min_work
+        enough = total_cost(func.body.block, hints) >= self.min_work
+        return self.min_work // SHARE if enough else self.min_work
+
+    def _decide(
+        self, ctx: Context, func: k.FuncOp, loop: Loop, hints: Mapping[Atom, int], least: int
+    ) -> bool:
         chain = _parallel_chain(loop)
         name = func.sym_name.data
         if self.threads < 2 or not chain:
@@ -79,14 +94,14 @@ class KernelThreadsPass(MiniPass):
         trips: Expr = _at_first(product(extents))
         work = trips * cost_expr(body, hints)
         known = work.as_int is not None
-        if known and int(trips) * each < self.min_work:
+        if known and int(trips) * each < least:
             sink_of(ctx).refused(self.name, name, f"work {int(trips) * each:.0f} does not pay")
             return False
         most = symbol_ranges(func).interval(work)[1]
-        if not known and most is not None and most < self.min_work:
+        if not known and most is not None and most < least:
             sink_of(ctx).refused(self.name, name, f"work of at most {most} does not pay")
             return False
-        when = None if known else work - self.min_work
+        when = None if known else work - least
         set_words(self._loop(chain, hints), run="threads", when=when)
         return True
 

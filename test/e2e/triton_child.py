@@ -42,6 +42,10 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "pad": (lambda x: F.pad(x, (1, 2, 3, 4)) * 2, [(8, 20)]),
     "group_norm": (lambda x: F.group_norm(x, 2), [(2, 8, 6, 6)]),
     "max_pool": (lambda x: F.max_pool2d(x, 2), [(2, 3, 8, 8)]),
+    "foreach": (
+        lambda x, y, z: torch._foreach_mul(torch._foreach_add([x, y, z], 1.5), [2.0, 3.0, 4.0]),
+        [(8, 20), (7,), (33, 100)],
+    ),
     "integers": (lambda i: ((i * 3 + 1) // 2, i % 3, i << 2), [I64]),
     "gelu": (lambda x: (F.gelu(x), x.tanh(), x.sigmoid(), torch.log1p(x.abs())), [(33, 100)]),
     "nan": (lambda x: (x.amax(1), torch.maximum(x, x.flip(0))), [(8, 20)]),

@@ -78,3 +78,15 @@ kernel.func @kept(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f3
   %t = local stack = 0.0 : f32 : !kernel.buf<f32[4]>
   for d1 : 4 { %v = load %x[d1] : f32  store add %v, %t[d1] }
   parallel d0 : 1048576 { %v = load %t[d0 mod 4] : f32  store %v, %o[d0] } }
+
+// -----
+
+/// Loops side by side start threads once for their sum; a tiny one among them stays with one thread.
+// CHECK-LABEL: kernel.func @packed
+// CHECK:         kernel.parallel d0 : 30000 <run threads> {
+// CHECK:         kernel.parallel d0 : 20000 <run threads> {
+// CHECK:         kernel.parallel d0 : 10 {
+kernel.func @packed(read %x : !kernel.buf<f32[30000]>, write %o : !kernel.buf<f32[30000]>, write %p : !kernel.buf<f32[20000]>, write %q : !kernel.buf<f32[10]>) [] config {target = "cpp"} {
+  parallel d0 : 30000 { %v = load %x[d0] : f32  store %v, %o[d0] }
+  parallel d0 : 20000 { %v = load %x[d0] : f32  store %v, %p[d0] }
+  parallel d0 : 10 { %v = load %x[d0] : f32  store %v, %q[d0] } }
