@@ -51,6 +51,7 @@ LOOP_GRID: tuple[str, ...] = (*LOOP[:-1], "loop-fuse{across=false}")
 
 KERNEL_CPU: tuple[str, ...] = (
     "loop-to-kernel{target=cpp}",
+    "kernel-online",
     "kernel-peel",
     "kernel-predicate",
     "kernel-tile",
@@ -72,6 +73,7 @@ KERNEL_CUDA: tuple[str, ...] = (
     "kernel-atomics",
     "kernel-split",
     "kernel-persist",
+    "kernel-online",
     "kernel-blocks",
     "kernel-pack",
     "kernel-index-width",

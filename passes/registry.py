@@ -40,6 +40,7 @@ PASSES: dict[str, str] = {
     "kernel-predicate": "minductor.passes.kernel.predicate:KernelPredicatePass",
     "kernel-tile": "minductor.passes.kernel.tile:KernelTilePass",
     "kernel-privatise": "minductor.passes.kernel.privatise:KernelPrivatisePass",
+    "kernel-online": "minductor.passes.kernel.online:KernelOnlinePass",
     "kernel-keep": "minductor.passes.kernel.keep:KernelKeepPass",
     "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",
     "kernel-pack": "minductor.passes.kernel.pack:KernelPackPass",

@@ -263,7 +263,7 @@ class KernelPrinter:
             names = acc
             if lanes > 1:
                 names = red.fold(scope, part, acc, len(scope.axes))
-            for name in names:
+            for name in red.finish(scope, part, names):
                 define(scope, next(results), name, around)
 
     def _fold(self, scope: Scope, op: k.FoldOp) -> None:
@@ -273,7 +273,7 @@ class KernelPrinter:
         shape = scope.shape(varies | {atom})
         (part,) = _parts(scope, [op.kind.data], list(op.operands))
         states = red.lifted(scope, part, shape, scope.mask([atom]))
-        names = red.fold(scope, part, states, axis.position)
+        names = red.finish(scope, part, red.fold(scope, part, states, axis.position))
         for name, result in zip(names, op.results, strict=True):
             define(scope, result, name, varies - {atom})
 

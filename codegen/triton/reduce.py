@@ -114,6 +114,16 @@ def fold(scope: Scope, part: Part, states: Sequence[str], position: int) -> list
     return names
 
 
+def finish(scope: Scope, part: Part, states: Sequence[str]) -> list[str]:
+    """The results of a finished state: no sum goes with an infinite maximum."""
+    if part.kind != "max_sumexp":
+        return list(states)
+    top, total = states
+    name = scope.names.fresh("sum")
+    scope.line(f'{name} = tl.where(tl.abs({top}) == float("inf"), float("nan"), {total})')
+    return [top, name]
+
+
 def step(scope: Scope, part: Part, accs: Sequence[str], states: Sequence[str]) -> None:
     """accumulators = combine(accumulators, states)."""
     left = ", ".join(accs)

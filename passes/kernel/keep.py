@@ -34,10 +34,9 @@ from minductor.dialects.attrs import ExprAttr, IndexAttr
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.kernel import ops as k
 from minductor.passes.base import MiniPass
+from minductor.passes.kernel._stages import Stage, access_of, same_values
 from minductor.passes.kernel._tree import kernels_of, op_cost
 from minductor.passes.remarks import sink_of
-
-Stage = k.ReduceOp | k.ParallelOp
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ class _Pair:
 
     def keep(self) -> str:
         """Keep the most expensive value; why not, or empty where it is done or nothing repeats."""
-        same = self._same()
+        same = same_values(self.kernel, self.first, self.last)
         costs: dict[Operation, float] = {}
         for op in same:
             costs[op] = self._cost(op, set())
@@ -101,53 +100,6 @@ class _Pair:
             return "no output of its type could hold a value that two stages compute"
         self._move(value, same[value], store)
         return ""
-
-    # -- equal values -----------------------------------------------------------------------------
-    def _same(self) -> dict[Operation, Operation]:
-        """Ops of the second stage -> the op of the first one that computes the same."""
-        known: dict[tuple[object, ...], Operation] = {}
-        for op in self.first.body.block.ops:
-            if self._is_value(op):
-                known.setdefault(self._key(op, {}, {}), op)
-        env = {ex.dim_atom(self.last.var.data): ex.dim(self.first.var.data)}
-        twins: dict[SSAValue, SSAValue] = {}
-        out: dict[Operation, Operation] = {}
-        for op in self.last.body.block.ops:
-            found = known.get(self._key(op, env, twins)) if self._is_value(op) else None
-            if found is not None:
-                out[op] = found
-                twins.update(zip(op.results, found.results, strict=True))
-        return out
-
-    def _is_value(self, op: Operation) -> bool:
-        """Computed from operands alone, or read from a buffer that the kernel only reads."""
-        if isinstance(op, k.LoadOp):
-            return self._access(op.buffer) == "read" and op.mask is None
-        return not op.regions and bool(op.results) and is_side_effect_free(op)
-
-    def _access(self, buffer: SSAValue) -> str:
-        args = self.kernel.body.block.args
-        owner = buffer.owner
-        if not isinstance(owner, Block) or owner is not self.kernel.body.block:
-            return "local"
-        return next(
-            a for a, arg in zip(self.kernel.access.data, args, strict=True) if arg is buffer
-        )
-
-    @staticmethod
-    def _key(
-        op: Operation, env: dict[Atom, Expr], twins: dict[SSAValue, SSAValue]
-    ) -> tuple[object, ...]:
-        items: list[object] = [op.name, *(r.type for r in op.results)]
-        items += [id(twins.get(v, v)) for v in op.operands]
-        for name, attr in sorted(op.properties.items()):
-            if isinstance(attr, ExprAttr):
-                items.append((name, attr.data.subs(env)))
-            elif isinstance(attr, IndexAttr):
-                items.append((name, tuple(e.subs(env) for e in attr.data)))
-            else:
-                items.append((name, attr))
-        return tuple(items)
 
     def _cost(self, op: Operation, seen: set[Operation]) -> float:
         """Cost of an op and of all that it needs of its stage."""
@@ -177,7 +129,7 @@ class _Pair:
             if (
                 alone
                 and op.combine is None
-                and self._access(op.buffer) == "write"
+                and access_of(self.kernel, op.buffer) == "write"
                 and e.is_linear_in(var)
                 and e.coeff(var) is ex.ONE
             ):
