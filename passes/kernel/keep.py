@@ -25,13 +25,11 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
 from minductor.dialects import expr as ex
-from minductor.dialects.attrs import ExprAttr, IndexAttr
-from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.kernel import ops as k
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._stages import Stage, access_of, same_values

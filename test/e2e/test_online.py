@@ -42,7 +42,7 @@ def test_one_pass_equals_eager(name: str, columns: int) -> None:
     f, x = FUNCTIONS[name], rows(columns)
     logs: list[dict[str, Any]] = []
     torch._dynamo.reset()
-    options = {
+    options: dict[str, Any] = {
         "strict": True,
         "pipeline": "default-cpu{online=always threads=2}",
         "report": logs.append,
@@ -56,7 +56,7 @@ def test_with_backward() -> None:
     x = torch.randn(4, 30_000, requires_grad=True)
     y = x.detach().clone().requires_grad_()
     torch._dynamo.reset()
-    options = {"strict": True, "pipeline": "default-cpu{online=always}"}
+    options: dict[str, Any] = {"strict": True, "pipeline": "default-cpu{online=always}"}
     f = torch.compile(lambda t: F.log_softmax(t, 1), backend="minductor", options=options)
     weight = torch.randn(4, 30_000)
     (f(x) * weight).sum().backward()
