@@ -11,7 +11,7 @@ here is kept between graphs but what is on disk; every call has its own context.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -260,8 +260,10 @@ class Compile:
         routed["eager_random"] = str(self.options.eager_random)
         routed.pop("plan", None)  # says where a plan is written, not what is compiled
         with _stage("import"):
-            if self.options.plan_in is not None:
-                routed["plan_in"] = Path(self.options.plan_in).read_text()
+            text_of = self.options.pipeline
+            passes = [] if text_of is None else build_pipeline(text_of)
+            files = _files_read([self.options, *passes])
+            routed |= {str(path): path.read_text() for path in files}
         parts = [without_lines(text), environment_key(target), repr(sorted(routed.items()))]
         patterns = [one.key for one in self.options.patterns or ()]
         return Cache.key([*parts, self.options.pipeline or "", *patterns])
@@ -290,6 +292,16 @@ class Compile:
         except OSError:
             return CompileError(stage, failure.why)
         return CompileError(stage, failure.why, path, f"mini-opt {path} -p '{failure.spec}'")
+
+
+def _files_read(holders: Iterable[object]) -> list[Path]:
+    """Files that options of passes name, whose text decides what is compiled."""
+    found: dict[Path, None] = {}
+    for one in holders:
+        plan, machine = getattr(one, "plan_in", None), getattr(one, "machine", None)
+        found |= {Path(plan): None} if plan else {}
+        found |= {Path(machine): None} if machine and machine.endswith(".toml") else {}
+    return list(found)
 
 
 def _emit_cpp(module: ModuleOp) -> str:

@@ -15,9 +15,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from xdsl.utils.exceptions import PassFailedException
+
 from minductor.errors import OptionError
 from minductor.passes.aten._pattern import Pattern
 from minductor.passes.logs import parse_artifacts
+from minductor.passes.loop.fusion.machine import machine_of
 from minductor.passes.pipelines import PipelineError, build_pipeline
 
 Report = dict[str, Any]
@@ -73,7 +76,11 @@ class Options:
         routed=True,
     )
     machine: str | None = _option(
-        None, str, "Name of the machine description that prices are taken from.", routed=True
+        None,
+        str,
+        "Machine that fusion prices for: `cpu`, `h200`, or the path of a .toml file "
+        "(docs/fusion.md).",
+        routed=True,
     )
     plan: str | None = _option(
         None,
@@ -230,6 +237,11 @@ def _check(one: dataclasses.Field[Any], value: Any) -> None:
         raise OptionError(
             f"option '{one.name}' has no value {value!r}{_nearest(str(value), list(choices))}"
         )
+    if one.name == "machine":
+        try:
+            machine_of(str(value), "cpu")
+        except PassFailedException as error:
+            raise OptionError(f"option 'machine': {error}") from None
     if one.name == "plan_in" and not Path(str(value)).is_file():
         raise OptionError(f"option 'plan_in': there is no file {value}")
     if isinstance(value, int) and kind is int and value < 1:

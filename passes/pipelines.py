@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType, ParameterType, parse_pipeline
-from xdsl.utils.exceptions import ArgSpecParseError
+from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 
 from minductor.passes.registry import load_pass, nearest, pass_names
 
@@ -208,6 +208,8 @@ def _instantiate(spec: ArgSpec) -> ModulePass:
         options[key] = (True,) if value == () and types[key] in (bool, "bool") else value
     try:
         return cls.from_spec(ArgSpec(spec.name, options))
+    except PassFailedException as error:
+        raise PipelineError(f"pass '{spec.name}': {error}") from None
     except ValueError as error:
         bad = _misfit(cls, spec.name, options)
         raise PipelineError(f"pass '{spec.name}': {bad or error}") from None

@@ -31,6 +31,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
+from xdsl.utils.exceptions import PassFailedException
 
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import Bytes, BytesAttr
@@ -63,10 +64,14 @@ class KernelOnlinePass(MiniPass):
     machine: str = "auto"
     online: str = "auto"
 
+    def __post_init__(self) -> None:
+        """A name that is not known is an error before anything runs."""
+        if self.online not in MODES:
+            raise PassFailedException(f"online is {', '.join(MODES)}, not '{self.online}'")
+        machine_of(self.machine, "cpu")
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Look at neighbouring reductions of every kernel."""
-        if self.online not in MODES:
-            raise ValueError(f"online is {', '.join(MODES)}, not '{self.online}'")
         if self.preset == "seed" or self.online == "never":
             return
         hints, sink = module_hints(op), sink_of(ctx)

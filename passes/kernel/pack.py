@@ -65,6 +65,10 @@ class KernelPackPass(MiniPass):
     small: int = 8
     max_args: int = 128
 
+    def __post_init__(self) -> None:
+        """A machine that is not known is an error before anything runs."""
+        machine_of(self.machine, "cpu")
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Pack the launches of every host program in the module."""
         if not self.pack or self.preset == "seed":

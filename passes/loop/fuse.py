@@ -82,11 +82,15 @@ class LoopFusePass(MiniPass):
     across: bool = True
     improve: bool = True
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def __post_init__(self) -> None:
+        """A name that is not known is an error before anything runs."""
         if self.preset not in PRESETS:
             raise PassFailedException(
                 f"unknown preset '{self.preset}'{nearest(self.preset, PRESETS)}"
             )
+        machine_of(self.machine, "cpu")
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in op.ops:
             if isinstance(func, FuncOp) and func.body.blocks:
                 self._function(ctx, func)

@@ -69,6 +69,27 @@ def machine_of(name: str, device: str) -> Machine:
         )
     try:
         fields = tomllib.loads(path.read_text(encoding="utf-8"))
-        return dataclasses.replace(MACHINES["cpu"], **fields)
-    except (OSError, tomllib.TOMLDecodeError, TypeError) as error:
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PassFailedException(f"machine file '{name}': {error}") from error
+    return _from_fields(name, fields)
+
+
+def _from_fields(name: str, fields: dict[str, object]) -> Machine:
+    """A machine of a file's fields; what is left out is the CPU's."""
+    kinds = {one.name: one.type for one in dataclasses.fields(Machine)}
+    for key, value in fields.items():
+        if key not in kinds:
+            raise PassFailedException(
+                f"machine file '{name}': unknown field '{key}'{nearest(key, kinds)}"
+            )
+        if key == "name":
+            fits = isinstance(value, str)
+        else:
+            number = isinstance(value, int if kinds[key] == "int" else int | float)
+            fits = number and not isinstance(value, bool) and float(str(value)) >= 0
+        if not fits:
+            what = "text" if key == "name" else f"{kinds[key]}, not negative"
+            raise PassFailedException(
+                f"machine file '{name}': field '{key}' is of type {what}, not {value!r}"
+            )
+    return dataclasses.replace(MACHINES["cpu"], **fields)

@@ -4,6 +4,7 @@
 // RUN: not mini-opt %s -p 'default-cpu{no-such-option=1}' 2>&1 | filecheck %s --check-prefix OPTION
 // RUN: not mini-opt %s -p 'canonicalize{' 2>&1 | filecheck %s --check-prefix TEXT
 // RUN: not mini-opt %s -p 'default-cpu{threads=x}' 2>&1 | filecheck %s --check-prefix TYPE
+// RUN: not mini-opt %s -p 'default-cpu{machine=h2000}' 2>&1 | filecheck %s --check-prefix MACHINE
 // RUN: not mini-opt %S/Inputs/binary.mlir 2>&1 | filecheck %s --check-prefix BINARY
 // RUN: not mini-opt %S/Inputs/broken.pt2 2>&1 | filecheck %s --check-prefix PROGRAM
 // RUN: not mini-opt %S/nowhere.mlir 2>&1 | filecheck %s --check-prefix FILE
@@ -15,6 +16,7 @@
 // OPTION: mini-opt: error: pipeline 'default-cpu' has no option 'no_such_option'
 // TEXT: mini-opt: error: Error parsing pass pipeline specification
 // TYPE: mini-opt: error: pass {{.*}}: option 'threads' is of type int, not 'x'
+// MACHINE: mini-opt: error: pass 'loop-fuse': unknown machine 'h2000', did you mean 'h200'?
 // BINARY: mini-opt: error: {{.*}}binary.mlir: not text (byte 0xff at 3)
 // PROGRAM: mini-opt: error: {{.*}}broken.pt2: not a .pt2 program, which is a zip archive; write one by torch.export.save
 // FILE: mini-opt: error: [Errno 2] No such file or directory

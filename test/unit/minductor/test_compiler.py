@@ -63,6 +63,12 @@ def test_key_depends_on_options_of_passes_and_on_plans(tmp_path: Path) -> None:
     for text in ("one", "two"):
         plan.write_text(text)
         keys.append(compile_with(plan_in=str(plan))._key("text", "cpp"))
+    machine = tmp_path / "mine.toml"
+    for launch in (1.0, 2.0):
+        machine.write_text(f"launch = {launch}")
+        keys.append(compile_with(machine=str(machine))._key("text", "cpp"))
+        text = f"loop-fuse{{machine={machine}}}"
+        keys.append(compile_with(pipeline=text)._key("text", "cpp"))
     assert len(set(keys)) == len(keys)
     assert compile_with(plan="a", strict=True)._key("text", "cpp") == keys[0]
 

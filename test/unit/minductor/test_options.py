@@ -73,6 +73,10 @@ def test_documents_list_each_option() -> None:
         ("pipeline", "default-cpu{threads=x}", "option 'threads' is of type int, not 'x'"),
         ("pipeline", 3, "option 'pipeline' is of type str"),
         ("plan_in", "/no/such.plan", "option 'plan_in': there is no file /no/such.plan"),
+        ("pipeline", "loop-fuse{machine=h2000}", "unknown machine 'h2000', did you mean 'h200'"),
+        ("pipeline", "default-cpu{preset=sed}", "unknown preset 'sed', did you mean 'seed'"),
+        ("machine", "h2000", "unknown machine 'h2000', did you mean 'h200'"),
+        ("machine", "/no/such.toml", "machine file '/no/such.toml': .*No such file"),
         ("isa", "avx1024", "option 'isa' has no value 'avx1024'"),
     ],
 )
