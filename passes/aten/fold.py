@@ -12,8 +12,10 @@
 
 A cast to the dtype that the operand has is a copy in PyTorch: it goes only where its storage cannot
 be told from the operand's. So it is for a `copy`, `slice_scatter`, `cat`, padding or `repeat` that
-gives back an operand. A cast of `full` makes the `full` in the other dtype if its number is a small
-whole one. Views that show the whole of their operand belong to `aten-views`.
+gives back an operand, and `where` on a condition that is the same everywhere. A view of `full` is a
+`full` of other sizes, sums and products of small whole numbers in it are computed, and a cast of
+such a number makes the `full` in the other dtype. Views that show the whole of their operand belong
+to `aten-views`.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from xdsl.ir import Block
 from minductor.dialects.aten import AtenOp, PyOp, ScalarOp
 from minductor.dialects.expr import Expr
 from minductor.dialects.pyattrs import DTypeAttr
-from minductor.passes.aten._match import defined_by, result_type, tensor_type
+from minductor.passes.aten._match import defined_by, number, result_type, tensor_type
 from minductor.passes.aten._rewriter import Outcome, Rules, Same, functions, rewrite_module
 from minductor.passes.base import MiniPass
 
@@ -143,6 +145,56 @@ def _exact(value: Any, dtype: str) -> bool:
     return 0 <= value <= (1 if dtype == "bool" else 127)
 
 
+VIEWS = ("view", "expand", "permute", "unsqueeze", "squeeze", "slice", "select", "_unsafe_view")
+"""Views of a constant that show it with other sizes."""
+
+
+def view_of_full(op: AtenOp) -> Outcome:
+    """A view of full(v) -> full(v) of the view's sizes."""
+    result = result_type(op)
+    full = defined_by(op.operands[0], "aten.full.default")
+    if full is None or result is None or not result.is_contiguous:
+        return None
+    return AtenOp.make(full.overload, full.bind() | {"size": list(result.sizes)}, [result])
+
+
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "aten.add.Tensor": operator.add,
+    "aten.sub.Tensor": operator.sub,
+    "aten.mul.Tensor": operator.mul,
+}
+
+
+def known_arithmetic(op: AtenOp) -> Outcome:
+    """full(a) + b -> full(a + b), of small whole numbers, which every dtype holds."""
+    result = result_type(op)
+    full = defined_by(op.operands[0], "aten.full.default")
+    other = number(op, 1, "other")
+    if full is None or other is None or result is None or op.operands[0].type is not result:
+        return None
+    value = full.arg("fill_value")
+    if "alpha" in op.properties:
+        return None
+    if result.dtype == "bool" or not (_exact(value, result.dtype) and _exact(other, result.dtype)):
+        return None
+    found = ARITHMETIC[op.name](value, other)
+    if not _exact(found, result.dtype):
+        return None
+    return AtenOp.make(full.overload, full.bind() | {"fill_value": found}, [result])
+
+
+def known_condition(op: AtenOp) -> Outcome:
+    """where(full(true), x, y) -> x."""
+    condition, yes, no = op.operands
+    full = defined_by(condition, "aten.full.default", "aten.scalar_tensor.default")
+    if full is None:
+        return None
+    value = full.arg("fill_value" if full.name == "aten.full.default" else "s")
+    if not isinstance(value, bool | int):
+        return None
+    return Same(yes if value else no)
+
+
 RULES: Rules = {
     "aten._to_copy.default": (no_cast, cast_of_full),
     "aten.prims.convert_element_type.default": (no_cast, cast_of_full),
@@ -152,5 +204,12 @@ RULES: Rules = {
     "aten.cat.default": (one_of_one,),
     "aten.constant_pad_nd.default": (no_padding,),
     "aten.repeat.default": (no_padding,),
+    "aten.where.self": (known_condition,),
+    **dict.fromkeys(ARITHMETIC, (known_arithmetic,)),
+    **{
+        f"aten.{name}.{overload}": (view_of_full,)
+        for name in VIEWS
+        for overload in ("default", "int", "dim", "dims", "Tensor")
+    },
 }
 """Op name -> its rules, tried in order."""

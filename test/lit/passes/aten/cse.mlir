@@ -69,3 +69,30 @@ func.func @results(%x: !aten.t<f32[4]>) -> (!aten.t<f32[4]>, !aten.t<f32[4]>) {
   %b = aten.exp.default(%x) : !aten.t<f32[4]>
   func.return %a, %b : !aten.t<f32[4]>, !aten.t<f32[4]>
 }
+
+// -----
+
+/// Other spellings of one op are one: a turned comparison, alpha = -1, a number as a property.
+
+// CHECK-LABEL: @spellings
+// CHECK-NEXT: %k = aten.scalar 3
+// CHECK-NEXT: %a = aten.sub.Tensor(%x, %y)
+// CHECK-NEXT: %c = aten.gt.Tensor(%x, %y)
+// CHECK-NEXT: %e = aten.mul.Tensor(%x, %k)
+// CHECK-NEXT: %g = aten.add.Tensor(%x, %y, alpha = 2)
+// CHECK-NEXT: %h = aten.add.Tensor(%y, %x, alpha = 2)
+// CHECK-NEXT: %i = aten.mul.Scalar(%x, other = 3.0)
+// CHECK-NEXT: func.return
+func.func @spellings(%x: !aten.t<f32[4]>, %y: !aten.t<f32[4]>) -> !aten.t<f32[4]> {
+  %k = aten.scalar 3
+  %a = aten.sub.Tensor(%x, %y) : !aten.t<f32[4]>
+  %b = aten.add.Tensor(%x, %y, alpha = -1) : !aten.t<f32[4]>
+  %c = aten.gt.Tensor(%x, %y) : !aten.t<bool[4]>
+  %d = aten.lt.Tensor(%y, %x) : !aten.t<bool[4]>
+  %e = aten.mul.Tensor(%x, %k) : !aten.t<f32[4]>
+  %f = aten.mul.Scalar(%x, other = 3) : !aten.t<f32[4]>
+  %g = aten.add.Tensor(%x, %y, alpha = 2) : !aten.t<f32[4]>
+  %h = aten.add.Tensor(%y, %x, alpha = 2) : !aten.t<f32[4]>
+  %i = aten.mul.Scalar(%x, other = 3.0) : !aten.t<f32[4]>
+  func.return %x : !aten.t<f32[4]>
+}

@@ -50,3 +50,31 @@ func.func @binds(%x: !aten.t<f32[5, 4]>, %n: !aten.t<i64[]>) -> !aten.t<f32[2, 4
   %s = aten.slice.Tensor(%x, start = u0, end = u0 + 2) : !aten.t<f32[2, 4]>
   func.return %s : !aten.t<f32[2, 4]>
 }
+
+// -----
+
+/// A write that is overwritten before anyone reads goes; one that is read, or ends in an argument, or
+/// is overwritten in part only, stays.
+
+// CHECK-LABEL: @writes
+// CHECK-NEXT: %b = aten.copy_.default(%x, %z)
+// CHECK-NEXT: %c = aten.copy_.default(%y, %z)
+// CHECK-NEXT: %r = aten.exp.default(%y)
+// CHECK-NEXT: %d = aten.copy_.default(%y, %r)
+// CHECK-NEXT: %e = aten.copy_.default(%w, %z)
+// CHECK-NEXT: %v = aten.slice.Tensor(%w, start = 0, end = 2)
+// CHECK-NEXT: %f = aten.copy_.default(%v, %s)
+// CHECK-NEXT: func.return %b
+// CHECK: note writes: 2 dead writes dropped
+func.func @writes(%x: !aten.t<f32[4]>, %y: !aten.t<f32[4]>, %z: !aten.t<f32[4]>, %w: !aten.t<f32[4]>, %s: !aten.t<f32[2]>) -> !aten.t<f32[4]> {
+  %a = aten.copy_.default(%x, %y) : !aten.t<f32[4]>
+  %b = aten.copy_.default(%a, %z) : !aten.t<f32[4]>
+  %c = aten.copy_.default(%y, %z) : !aten.t<f32[4]>
+  %r = aten.exp.default(%y) : !aten.t<f32[4]>
+  %d = aten.copy_.default(%y, %r) : !aten.t<f32[4]>
+  %g = aten.copy_.default(%z, %z) : !aten.t<f32[4]>
+  %e = aten.copy_.default(%w, %z) : !aten.t<f32[4]>
+  %v = aten.slice.Tensor(%w, start = 0, end = 2) : !aten.t<f32[2]>
+  %f = aten.copy_.default(%v, %s) : !aten.t<f32[2]>
+  func.return %b : !aten.t<f32[4]>
+}

@@ -59,3 +59,29 @@ func.func @keep(%n: !aten.int<s0>, %x: !aten.t<f32[4]>) -> (!aten.t<f32[4]>, !at
   %h = aten.py "truediv"(%c, %n)
   func.return %a, %g, %e, %h : !aten.t<f32[4]>, !aten.t<f32[4]>, !aten.float, !aten.float
 }
+
+// -----
+
+/// Constants in other sizes, whole numbers in them, a condition that is the same everywhere; not
+/// numbers that some dtype rounds, nor a view that is no plain tensor.
+
+// CHECK-LABEL: @constants
+// CHECK: %c = aten.full.default(size = [8, 2], fill_value = 6
+// CHECK: %n = aten.add.Tensor(%m, %q)
+// CHECK: %e = aten.expand.default
+// CHECK: func.return %c, %n, %e, %z
+func.func @constants(%x: !aten.t<f32[4]>) -> (!aten.t<bf16[8, 2]>, !aten.t<f32[4]>, !aten.t<f32[3, 4]:[0, 1]>, !aten.t<f32[4]>) {
+  %k = aten.scalar 2
+  %q = aten.scalar 0.5
+  %f = aten.full.default(size = [16], fill_value = 3, dtype = bf16) : !aten.t<bf16[16]>
+  %v = aten.view.default(%f, size = [8, 2]) : !aten.t<bf16[8, 2]>
+  %c = aten.mul.Tensor(%v, %k) : !aten.t<bf16[8, 2]>
+  %m = aten.full.default(size = [4], fill_value = 3, dtype = f32) : !aten.t<f32[4]>
+  %n = aten.add.Tensor(%m, %q) : !aten.t<f32[4]>
+  %e = aten.expand.default(%m, size = [3, 4]) : !aten.t<f32[3, 4]:[0, 1]>
+  %t = aten.full.default(size = [4], fill_value = true, dtype = bool) : !aten.t<bool[4]>
+  %y = aten.exp.default(%x) : !aten.t<f32[4]>
+  %z = aten.sin.default(%x) : !aten.t<f32[4]>
+  %w = aten.where.self(%t, %z, %y) : !aten.t<f32[4]>
+  func.return %c, %n, %e, %w : !aten.t<bf16[8, 2]>, !aten.t<f32[4]>, !aten.t<f32[3, 4]:[0, 1]>, !aten.t<f32[4]>
+}
