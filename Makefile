@@ -17,7 +17,7 @@ JOBS ?= 2
 FUZZ_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lit unit e2e slow conformance fuzz check format tour support bench fusion-gap clean
+.PHONY: help venv demo test lit unit e2e slow conformance fuzz check format tour support bench fusion-gap fusion-table clean
 
 help: ## list the jobs
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -76,6 +76,9 @@ support: $(READY) ## write docs/op-support.md anew
 
 bench: $(READY) ## minductor, TorchInductor and eager side by side (DEVICE=cpu or cuda)
 	$(BIN)/python -m bench --device $(DEVICE)
+
+fusion-table: $(READY) ## write the table of docs/fusion.md anew: bytes beside TorchInductor
+	$(BIN)/python -m bench.fusion
 
 fusion-gap: $(READY) ## fusion's plans beside the cheapest ones, by exhaustive search
 	$(BIN)/python -m bench.fusion_gap --real

@@ -87,7 +87,7 @@ def _arith() -> list[ScalarRow]:
         _named("truncdiv", _NUM2, trunc, safe=False, cost=8),
         _named("remainder", _NUM2, safe=False, cost=10),
         _named("fmod", _NUM2, safe=False, cost=10),
-        ScalarRow("neg", one, "same", "-{0}", "(-{0})", "(-{0})", lambda a: -a),
+        ScalarRow("neg", one, "same", "-{0}", "(- {0})", "(-{0})", lambda a: -a),
         ScalarRow(
             "abs", one, "same", "torch.abs({0})", "m_abs({0})", "tl.abs({0})", lambda a: abs(a),
         ),

@@ -32,6 +32,14 @@ def addcmul(call: Call) -> list[Result]:
     return pointwise(call, body, tensors)
 
 
+@lower("prims.fma.default")
+def fma(call: Call) -> list[Result]:
+    """a * b + c; Dynamo makes it of addcmul_, addcdiv_ and add_ with a factor. Its own definition
+    rounds the product, as eager's kernels of these do."""
+    operands = [call.operand(n) for n in ("a", "b", "c")]
+    return pointwise(call, lambda b, x, y, z: plus(b, times(b, x, y), z), operands)
+
+
 @lower("addcdiv.default")
 def addcdiv(call: Call) -> list[Result]:
     """self + value * tensor1 / tensor2."""

@@ -219,6 +219,17 @@ def test_python_scalars_of_every_kind() -> None:
     check(f, lambda: (uniform(9) + 3, integers(9, low=0, high=6)))
 
 
+@pytest.mark.parametrize("dtype", [torch.int32, torch.float32])
+def test_negation_of_a_negative_constant(dtype: torch.dtype) -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        y[0] = -2
+        return -y
+
+    x = torch.arange(12).reshape(3, 4).to(dtype)
+    assert torch.equal(torch.compile(f, backend="minductor", options={"strict": True})(x), f(x))
+
+
 def test_broadcasting() -> None:
     def f(x: Tensor, row: Tensor, column: Tensor, one: Tensor) -> tuple[Tensor, ...]:
         return x + row, x * column, row * column, (x + one) * row - column, x[:, None] + row

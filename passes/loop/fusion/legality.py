@@ -111,7 +111,7 @@ def can_share(
     else:
         fit = _horizontal(first, last, shared, rules)
     if isinstance(fit, Refusal) and rules.across:
-        fit = _across(first, last, vertical, rules) or fit
+        fit = _across(first, last, vertical, rules, symbols) or fit
     return fit
 
 
@@ -126,20 +126,27 @@ def _overwrites(node: Node, other: Node) -> str:
 
 
 # -- a consumer and its producer ------------------------------------------------------------------
-def _vertical(first: Node, last: Node, rules: Rules, symbols: Ranges) -> Fit | Refusal:
-    """Along the reads of the results of `first`; a variable may have to be split first."""
-    found = _along_reads(first, last, rules)
+def _vertical(
+    first: Node, last: Node, rules: Rules, symbols: Ranges, turning: bool = False
+) -> Fit | Refusal:
+    """Along the reads of the results of `first`; a variable may have to be split first. With
+    `turning`, the reduce variables of `last` are its axes, and may be split too."""
+    reader = turn(last, rules) if turning else last
+    found = _along_reads(first, reader, rules) if reader else Refusal("")
     tries = rules.splits
     while isinstance(found, Mismatch) and tries:
         tries -= 1
         for split in proposals(found.maker, found.store, found.info, found.access):
+            if split.number >= len(split.info.domain.parallel) and not turning:
+                continue
             new = split_node(first if split.first else last, split, symbols)
             if new is not None:
                 first, last = (new, last) if split.first else (first, new)
                 break
         else:
             break
-        found = _along_reads(first, last, rules)
+        reader = turn(last, rules) if turning else last
+        found = _along_reads(first, reader, rules) if reader else Refusal("")
     return found
 
 
@@ -314,7 +321,7 @@ def _by_position(first: Node, last: Node, rules: Rules) -> Fit | Refusal:
 
 
 # -- rows and columns -----------------------------------------------------------------------------
-def _across(first: Node, last: Node, vertical: bool, rules: Rules) -> Fit | None:
+def _across(first: Node, last: Node, vertical: bool, rules: Rules, symbols: Ranges) -> Fit | None:
     """One of the nodes reduces along the other's loops: it gathers its result while they run."""
     pairs: list[tuple[Node | None, Node | None]] = [(first, turn(last, rules))]
     if not vertical:
@@ -327,7 +334,7 @@ def _across(first: Node, last: Node, vertical: bool, rules: Rules) -> Fit | None
         if not any(product(dep.ranges) in whole and _in_order(dep) for dep in shared):
             continue
         fit = (
-            _along_reads(one, other, rules)
+            _vertical(first, last, rules, symbols, turning=True)
             if vertical
             else _horizontal(one, other, shared, replace(rules, equal_groups=False))
         )

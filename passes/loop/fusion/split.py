@@ -78,7 +78,7 @@ def split_node(node: Node, split: Split, symbols: Ranges) -> Node | None:
         here = node.axes[info.nest]
         if split.number in shared:
             number = here[shared.index(split.number)]
-        elif info is split.info:
+        elif info.nest is split.info.nest:
             number = split.number
         else:
             infos.append(info)
@@ -101,15 +101,19 @@ def _shifted(variables: Vars, number: int) -> Vars:
 
 
 def split_variable(info: NestDeps, number: int, inner: Expr, symbols: Ranges) -> NestDeps | None:
-    """The analysis of a nest with a parallel variable split; None where it does not divide."""
-    parallel = info.domain.parallel
-    if number >= len(parallel) or any(a.box.extents != info.domain.extents for a in info.loads):
+    """The analysis of a nest with a variable split, not one of a scan; None where it does not
+    divide. A reduction over the two runs in the order of the one."""
+    extents = info.domain.extents
+    count, collapsed = len(info.domain.parallel), len(info.domain.reduce)
+    if number >= count + collapsed or any(a.box.extents != extents for a in info.loads):
         return None
-    outer, rest = ex.split_multiple(parallel[number], inner)
+    outer, rest = ex.split_multiple(extents[number], inner)
     if rest.terms or not outer.terms or outer is ex.ONE or inner is ex.ONE:
         return None
-    extents = (*parallel[:number], outer, inner, *parallel[number + 1 :])
-    domain = Domain(extents, info.domain.reduce, info.domain.scan)
+    extents = (*extents[:number], outer, inner, *extents[number + 1 :])
+    count, collapsed = (count + 1, collapsed) if number < count else (count, collapsed + 1)
+    ends = count + collapsed
+    domain = Domain(extents[:count], extents[count:ends], extents[ends:])
     ranges = domain.ranges(symbols)
     subst: dict[Atom, Expr] = {ex.dim_atom(number): inner * ex.dim(number) + ex.dim(number + 1)}
     for v in range(number + 1, len(info.domain.extents)):

@@ -209,14 +209,15 @@ class Decider:
             return tuple(index)
         return tuple(body.ranges.simplify(e.subs(subst)) for e in index)
 
-    def _room(self, info: NestDeps, site: Site) -> str:
-        """Why a body can not take a nest in; empty if it can."""
+    def _room(self, info: NestDeps, site: Site, checked: bool = False) -> str:
+        """Why a body can not take a nest in; empty if it can. `checked`: another place checks the
+        nest's indices at all its points."""
         body = site.root
         if body.ops + info.ops > self.limits.ops:
             return f"the reader would have more than {self.limits.ops} ops"
         if len(body.reads) + len(info.loads) > self.limits.reads:
             return f"the reader would have more than {self.limits.reads} reads"
-        if site.guarded and info.has_bound:
+        if site.guarded and info.has_bound and not checked:
             return "a checked index would be skipped where a guard fails"
         if site.depth + info.depth > self.limits.depth:
             return "conditions would nest too deep"
@@ -269,9 +270,10 @@ class Decider:
             return f"used often, with more than {self.limits.shared_ops} ops"
         if len(body.reads) > self.limits.shared_reads:
             return f"used often, with more than {self.limits.shared_reads} reads"
+        checked = stored or any(self._at_all_points(body, site) for site in sites)
         for site in sites:
             for member, _ in body.members:
-                refusal = self._room(self.infos[member], site)
+                refusal = self._room(self.infos[member], site, checked)
                 if refusal:
                     return refusal
             if site.root.ops + body.ops > self.limits.ops:
@@ -279,6 +281,16 @@ class Decider:
             if not site.exact and body.cost > 8:
                 return "costly, and read through data"
         return ""
+
+    def _at_all_points(self, body: Body, site: Site) -> bool:
+        """A site computes a nest at each point of its domain, under no condition."""
+        extents, own = body.info.domain.extents, site.root.info.domain.extents
+        atoms = [e.as_atom for e in site.place]
+        if site.guarded or any(a is None or a.kind != "d" for a in atoms):
+            return False
+        numbers = [a.index for a in atoms if a is not None]
+        whole = [own[v] is n for v, n in zip(numbers, extents, strict=True)]
+        return len(set(numbers)) == len(numbers) and all(whole)
 
     def _gain(self, body: Body, sites: Sequence[Site], stored: bool) -> int:
         """Bytes that inlining everywhere saves (negative: costs)."""

@@ -60,3 +60,20 @@ func.func @refused(%x: !aten.t<i64[4]>, %y: !aten.t<i64[4]>, %z: !aten.t<i64[4]>
 // CHECK-NEXT:    %buf0 = loop.extern "aten.addcdiv.default"(%x, %y, %z) args [#loop.arg<0>, #loop.arg<1>, #loop.arg<2>] {origins = #loop.origins<["addcdiv"]>} : (!aten.t<i64[4]>, !aten.t<i64[4]>, !aten.t<i64[4]>) -> !aten.t<i64[4]>
 // CHECK-NEXT:    func.return %buf0 : !aten.t<i64[4]>
 // CHECK:       // remark: [aten-to-loop] note addcdiv.default: extern: addcdiv of integers
+
+// -----
+
+/// Dynamo makes a prim of addcmul_ and addcdiv_; its product is rounded, as its definition says.
+func.func @fma(%x: !aten.t<f32[4]>, %y: !aten.t<f32[4]>) -> !aten.t<f32[4]> {
+  %k = aten.scalar 0.5
+  %r = aten.custom "prims::fma(Tensor a, Tensor b, Tensor c) -> Tensor"(%x, %k, %y) : !aten.t<f32[4]>
+  func.return %r : !aten.t<f32[4]>
+}
+
+// CHECK-LABEL: func.func @fma
+// CHECK-NEXT:    %buf0 = loop.nest (d0: 4) -> (%o : !aten.t<f32[4]>)
+// CHECK-NEXT:      %0 = loop.load %x[d0] : f32
+// CHECK-NEXT:      %1 = scalar.constant 0.5 : f32
+// CHECK-NEXT:      %2 = loop.load %y[d0] : f32
+// CHECK-NEXT:      %3 = scalar.mul %0, %1 : f32
+// CHECK-NEXT:      %4 = scalar.add %3, %2 : f32

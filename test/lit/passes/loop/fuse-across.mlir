@@ -58,3 +58,39 @@ func.func @waits(%x: !aten.t<f32[4096, 768]>) -> !aten.t<f32[4096]> {
     %t = reduce add %y : f32 -> f32
     store %t, %o[d0] }
   func.return %r : !aten.t<f32[4096]> }
+
+// -----
+
+/// Rows of two loops, columns summed over one that is both: it is split, and gathers over the two.
+// CHECK-LABEL: func.func @split
+// CHECK:         loop.group "col_row" -> {{.*}} across [1] {
+// CHECK:           loop.nest (d0: 64) reduce (d1: 32, d2: 128)
+// CHECK-NEXT:        loop.load {{%.*}}[d1, d2, d0]
+func.func @split(%x: !aten.t<f32[32, 128, 64]>) -> (!aten.t<f32[32, 128, 64]>, !aten.t<f32[64]>) {
+  %r = loop.nest (d0: 32, d1: 128, d2: 64) -> (%o : !aten.t<f32[32, 128, 64]>) origins ["row"] {
+    %v = load %x[d0, d1, d2] : f32
+    %w = scalar.sin %v : f32
+    store %w, %o[d0, d1, d2] }
+  %c = loop.nest (d0: 64) reduce (d1: 4096) -> (%o : !aten.t<f32[64]>) origins ["col"] {
+    %v = load %r[d1 floordiv 128, d1 mod 128, d0] : f32
+    %t = reduce add %v : f32 -> f32
+    store %t, %o[d0] }
+  func.return %r, %c : !aten.t<f32[32, 128, 64]>, !aten.t<f32[64]> }
+
+// -----
+
+/// Negative twin: what is summed are not whole columns.
+// CHECK-LABEL: func.func @shifted
+// CHECK-NOT:     across
+// CHECK:         loop.group "row"
+// CHECK:         loop.group "col"
+func.func @shifted(%x: !aten.t<f32[32, 128, 64]>) -> (!aten.t<f32[32, 128, 64]>, !aten.t<f32[64]>) {
+  %r = loop.nest (d0: 32, d1: 128, d2: 64) -> (%o : !aten.t<f32[32, 128, 64]>) origins ["row"] {
+    %v = load %x[d0, d1, d2] : f32
+    %w = scalar.sin %v : f32
+    store %w, %o[d0, d1, d2] }
+  %c = loop.nest (d0: 64) reduce (d1: 2048) -> (%o : !aten.t<f32[64]>) origins ["col"] {
+    %v = load %r[d1 floordiv 128 + 16, d1 mod 128, d0] : f32
+    %t = reduce add %v : f32 -> f32
+    store %t, %o[d0] }
+  func.return %r, %c : !aten.t<f32[32, 128, 64]>, !aten.t<f32[64]> }

@@ -1,0 +1,1 @@
+"""Kernels and bytes of minductor beside TorchInductor, by one accountant."""
