@@ -317,6 +317,8 @@ _LIBDEVICE = {
     "mi_erfcx": "erfcx", "mi_bessel_j0": "j0", "mi_bessel_j1": "j1", "mi_bessel_y0": "y0",
     "mi_bessel_y1": "y1", "mi_ndtri": "normcdfinv",
 }  # fmt: skip
+_NAN_AT_INFINITY = frozenset({"mi_bessel_j0", "mi_bessel_j1", "mi_bessel_y0", "mi_bessel_y1"})
+"""The library has their limit, 0; PyTorch's formulas have none."""
 _LIBDEVICE2 = {"mi_atan2": "atan2", "mi_hypot": "hypot", "mi_nextafter": "nextafter"}
 
 
@@ -328,6 +330,8 @@ def has_helper(name: str) -> bool:
 def _definition(name: str) -> str:
     if name in _LIBDEVICE:
         params, body = "a", f"return libdevice.{_LIBDEVICE[name]}(a)"
+        if name in _NAN_AT_INFINITY:
+            body = f"return tl.where(a - a == 0, libdevice.{_LIBDEVICE[name]}(a), float('nan'))"
     elif name in _LIBDEVICE2:
         params, body = "a, b", f"return libdevice.{_LIBDEVICE2[name]}(a, b)"
     else:
