@@ -340,7 +340,7 @@ def _definition(name: str) -> str:
 
 
 def helpers_for(text: str) -> str:
-    """Definitions of all helpers that the text calls, callees first, in order of name."""
+    """Definitions of all helpers that the text, or one of them, calls, in order of name."""
     needed: dict[str, str] = {}
     todo = sorted(set(_CALL.findall(text)))
     while todo:

@@ -12,5 +12,5 @@ def test_bessel_functions_have_no_value_at_infinity() -> None:
 
 def test_a_helper_brings_those_that_it_calls() -> None:
     text = helpers_for("y = mi_zeta(a, b)")
-    assert text.index("def mi_zeta_right") < text.index("def mi_zeta(")
+    assert "def mi_zeta_right(" in text
     assert "libdevice.erfc(a)" in helpers_for("mi_erfc(x)")
