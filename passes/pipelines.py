@@ -38,6 +38,7 @@ ATEN: tuple[str, ...] = (
     "aten-attention",
     "aten-scatter",
     "aten-conv-norm",
+    "aten-products",
     "aten-bias",
     "aten-dce",
 )

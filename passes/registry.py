@@ -27,6 +27,7 @@ PASSES: dict[str, str] = {
     "aten-attention": "minductor.passes.aten.attention:AtenAttentionPass",
     "aten-scatter": "minductor.passes.aten.scatter:AtenScatterPass",
     "aten-conv-norm": "minductor.passes.aten.conv_norm:AtenConvNormPass",
+    "aten-products": "minductor.passes.aten.products:AtenProductsPass",
     "aten-bias": "minductor.passes.aten.bias:AtenBiasPass",
     # lowerings
     "aten-to-loop": "minductor.lowering.aten_to_loop.convert:AtenToLoopPass",

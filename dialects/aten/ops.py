@@ -155,7 +155,7 @@ class AtenOp(AtenText, IRDLOperation):
             attributes=attributes,
         )
 
-    def with_args(self, **changes: Any) -> Self:
+    def with_args(self, /, **changes: Any) -> Self:
         """A copy of the op (same results, attributes, location) with some arguments changed."""
         schema = self.schema
         given, dyn = unpack(self, schema)

@@ -244,3 +244,17 @@ def test_a_norm_goes_into_the_convolution(
         assert len(products) == 2
         first = products[0].split(" = ")[0].strip()
         assert f"aten.convolution.default({first}," in products[1]
+
+
+@ours_only
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_transposes_go_into_products(modules: list[str], dtype: torch.dtype) -> None:
+    def f(x: Tensor, w: Tensor, b: Tensor) -> tuple[Tensor, ...]:
+        back = (b @ b.transpose(1, 2)).transpose(1, 2).contiguous()
+        return x.t().contiguous() @ w, (x.t() @ w).t().contiguous() + 1, back
+
+    def make() -> list[Tensor]:
+        return [uniform(9, 7).to(dtype), uniform(9, 5).to(dtype), uniform(3, 4, 6).to(dtype)]
+
+    check(f, make, options=FRESH)
+    assert all("aten.clone" not in text for text in modules)
