@@ -373,6 +373,7 @@ def calls_of(section: Section) -> Iterator[Call]:
     if function is None:
         return
     layouts.update(_graph_inputs(section.code))
+    layouts = _allocated(section.code) | layouts
     parts = _results(function)
     for statement in function.body:
         value = getattr(statement, "value", None)
@@ -409,6 +410,15 @@ def _graph_inputs(code: str) -> dict[str, Layout]:
     """Layouts of a graph's inputs, from the wrapper's own benchmark at its end."""
     found: dict[str, Layout] = {}
     pattern = r"(\w+) = rand_strided\(\((.*?)\), \((.*?)\), device='\w+', dtype=torch\.(\w+)\)"
+    for name, sizes, strides, dtype in re.findall(pattern, code):
+        found[name] = Layout(ITEMS[dtype], _numbers(sizes), _numbers(strides))
+    return found
+
+
+def _allocated(code: str) -> dict[str, Layout]:
+    """Layouts of the buffers that the wrapper allocates: those of a cat stand nowhere else."""
+    found: dict[str, Layout] = {}
+    pattern = r"(\w+) = empty_strided_cpu\(\((.*?)\), \((.*?)\), torch\.(\w+)\)"
     for name, sizes, strides, dtype in re.findall(pattern, code):
         found[name] = Layout(ITEMS[dtype], _numbers(sizes), _numbers(strides))
     return found

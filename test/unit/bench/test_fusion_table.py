@@ -123,6 +123,9 @@ def test_a_log_becomes_kernels_and_calls() -> None:
     (graph,) = read_log(LOG)
     assert [(k.name, kernel_bytes(k)) for k in graph.kernels] == [("op0_op1", 2 * 8 * 16 * 4)]
     assert [(c.name, c.bytes) for c in graph.calls] == [("extern_kernels.mm", 2 * 512 + 256)]
+    cat = LOG.replace("(buf1, reinterpret_tensor(buf1, ", "(buf9, reinterpret_tensor(buf9, ")
+    cat = cat.replace("        buf1 =", "        buf9 =")
+    assert read_log(cat)[0].calls == graph.calls, "a buffer that only the wrapper knows"
     handed = LOG.replace("_0(primals_1, buf1)", "_0(primals_1, buf0, buf1)")
     (graph,) = read_log(handed)
     assert kernel_bytes(graph.kernels[0]) == 2 * 8 * 16 * 4 + 32
