@@ -236,6 +236,9 @@ def _unfit(kernel: k.FuncOp) -> str | None:
     if any(isinstance(op, k.LocalOp) for op in ops):
         return "it has an array of the whole kernel"
     loops = [op for op in ops if isinstance(op, LOOPS)]
+    if any(op.results and any(isinstance(o, k.StoreOp) for o in op.walk()) for op in loops):
+        # beside loops in threads one thread alone would store, and no other have the value
+        return "a reduction over the whole kernel stores on its way"
     if kernel.target == "triton" and loops and loops[0].words.data.run == "grid":
         others = [op for op in ops if op is not loops[0]]
         if not all(is_side_effect_free(op) or isinstance(op, k.LoadOp) for op in others):

@@ -275,7 +275,11 @@ def access_dep(access: Access) -> MemoryDep:
 def turned(info: NestDeps) -> NestDeps:
     """The same nest seen with its reduce variables outside: its reads as that order walks them."""
     count = len(info.domain.parallel)
-    order = [*range(count, len(info.domain.extents)), *range(count)]
+    return reordered(info, [*range(count, len(info.domain.extents)), *range(count)])
+
+
+def reordered(info: NestDeps, order: Sequence[int]) -> NestDeps:
+    """The same nest seen with its variables in another order: its accesses as that walks them."""
     env = {ex.dim_atom(old): ex.dim(new) for new, old in enumerate(order)}
 
     def moved(access: Access) -> MemoryDep:

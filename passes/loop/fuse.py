@@ -62,7 +62,9 @@ from minductor.passes.remarks import RemarkSink, sink_of
 
 PRESETS = {
     "seed": Rules(),
-    "default": Rules(ordered=False, equal_groups=False, whole=16384, bar=20, reach=512, splits=3),
+    "default": Rules(
+        ordered=False, equal_groups=False, whole=16384, bar=20, reach=512, splits=3, turns=True
+    ),
 }
 
 

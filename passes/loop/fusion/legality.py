@@ -27,6 +27,7 @@ from minductor.passes.loop.deps import (
     dep_text,
     extents_text,
     group_text,
+    reordered,
     turned,
 )
 from minductor.passes.loop.fusion.graph import Fit, FusionGraph, Node, Vars
@@ -47,7 +48,8 @@ class Rules:
     differently reads or writes;
     `reach`: nodes that may lie between two that only read the same; `splits`: variables that may be
     split so that shapes agree; `across`: bytes of the arrays in which nests may gather what they
-    reduce over the shared loops.
+    reduce over the shared loops; `turns`: pointwise nests that read one tensor in different orders
+    may walk it in one.
     """
 
     ordered: bool = True
@@ -59,6 +61,7 @@ class Rules:
     reach: int = 1 << 30
     splits: int = 0
     across: int = 0
+    turns: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def can_share(
             return Refusal(f"{node.name} {node.alone}")
     if first.device != last.device:
         return Refusal(f"different devices, {first.device} and {last.device}")
-    if not shared and not vertical and not rules.across:
+    if not shared and not vertical and not rules.across and not rules.turns:
         return Refusal("no shared data")
     if first.size + last.size > rules.size:
         return Refusal(f"the kernel would have more than {rules.size} ops")
@@ -110,6 +113,8 @@ def can_share(
         fit = Refusal("no shared data")
     else:
         fit = _horizontal(first, last, shared, rules)
+    if isinstance(fit, Refusal) and rules.turns and not vertical and not shared:
+        fit = _transposed(first, last, rules) or fit
     if isinstance(fit, Refusal) and rules.across:
         fit = _across(first, last, vertical, rules, symbols) or fit
     return fit
@@ -318,6 +323,42 @@ def _by_position(first: Node, last: Node, rules: Rules) -> Fit | Refusal:
     if left[:count] != right[:count]:
         return Refusal(f"they share no loop, {extents_text(left)} and {extents_text(right)}")
     return _joined(first, last, links, rules)
+
+
+def _transposed(first: Node, last: Node, rules: Rules) -> Fit | None:
+    """Both nodes are pointwise and read one tensor, each all of it and in its own order: the last
+    one walks it as the first one does, and stores across instead."""
+    if first.is_reduction or last.is_reduction or len(first.extents) != len(last.extents):
+        return None
+    for ours in first.infos:
+        for a in ours.loads:
+            for theirs in last.infos:
+                for b in theirs.loads:
+                    if a.value is not b.value or not _whole(a, ours) or not _whole(b, theirs):
+                        continue
+                    links = _read_links(first, ours, a, last, theirs, b)
+                    if len(links) < len(first.extents):
+                        continue
+                    fit = _joined(first, last, links, rules)
+                    if not isinstance(fit, Refusal):
+                        late = [reordered(i, _order(i, fit.axes[i.nest])) for i in last.infos]
+                        return Fit(fit.axes, [*first.infos, *late])
+    return None
+
+
+def _whole(access: Access, info: NestDeps) -> bool:
+    """A read of each element of a tensor, at some order of all variables of its nest."""
+    atoms = [e.as_atom for e in access.indices if e.terms]
+    return (
+        not access.operands
+        and not access.guarded
+        and len(set(atoms)) == len(info.domain.extents)
+        and all(a is not None and a.kind == "d" for a in atoms)
+    )
+
+
+def _order(info: NestDeps, shared: Vars) -> list[int]:
+    return [*shared, *(v for v in range(len(info.domain.extents)) if v not in shared)]
 
 
 # -- rows and columns -----------------------------------------------------------------------------

@@ -48,3 +48,23 @@ func.func @call(%x: !aten.t<f32[8]>, %w: !aten.t<f32[1048576]>) -> (!aten.t<f32[
   kernel.launch @b(%v, %u)[]
   kernel.launch @c(%w, %o)[]
   func.return %u, %o : !aten.t<f32[8]>, !aten.t<f32[1048576]> }
+
+// -----
+
+/// Negative twin: a whole reduction that stores on its way gives its value to one thread only.
+// CHECK-LABEL: func.func @call
+// CHECK-COUNT-2: kernel.launch
+// CHECK:       // remark: [kernel-pack] refused r: a reduction over the whole kernel stores on its way
+// SEED-LABEL:  func.func @call
+kernel.func @r(read %x : !kernel.buf<f32[8]>, write %o : !kernel.buf<f32[8]>, write %p : !kernel.buf<f32[1]>) [] config {target = "cpp"} bytes <floor 68, unfused 68, planned 68> {
+  %t = reduce d0 : 8 [add] -> f32 { %v = load %x[d0] : f32  store %v, %o[d0]  yield %v : f32 }
+  store %t, %p[0] }
+kernel.func @s(read %x : !kernel.buf<f32[8]>, write %o : !kernel.buf<f32[8]>) [] config {target = "cpp"} bytes <floor 64, unfused 64, planned 64> {
+  parallel d0 : 8 { %v = load %x[d0] : f32  store %v, %o[d0] } }
+func.func @call(%x: !aten.t<f32[8]>) -> (!aten.t<f32[8]>, !aten.t<f32[1]>, !aten.t<f32[8]>) {
+  %t = kernel.alloc : !aten.t<f32[8]>
+  %u = kernel.alloc : !aten.t<f32[1]>
+  %o = kernel.alloc : !aten.t<f32[8]>
+  kernel.launch @r(%x, %t, %u)[]
+  kernel.launch @s(%x, %o)[]
+  func.return %t, %u, %o : !aten.t<f32[8]>, !aten.t<f32[1]>, !aten.t<f32[8]> }
