@@ -164,7 +164,8 @@ class Compile:
             if trail is not None:
                 trail.add(done, module)
 
-        manager = PassManager(passes, self.options.verify, after_pass)
+        restarted = None if trail is None else trail.start
+        manager = PassManager(passes, self.options.verify, after_pass, restarted)
         try:
             manager.run(ctx, module, text)
         except PassFailure as failure:

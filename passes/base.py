@@ -11,6 +11,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+
+class PlanRefused(PassFailedException):
+    """A pass refuses what earlier passes decided; other decisions may do (`passes/leaner.py`)."""
 
 
 @dataclass(frozen=True)

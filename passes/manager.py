@@ -20,6 +20,10 @@ from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
+from minductor.passes.base import PlanRefused
+from minductor.passes.leaner import leaner
+from minductor.passes.remarks import sink_of
+
 PassHook = Callable[[ModulePass, ModuleOp], None]
 """Called after a pass with the pass and the module, for dumps and progress."""
 
@@ -62,6 +66,8 @@ class PassManager:
     passes: Sequence[ModulePass]
     verify_each: bool = False
     after_pass: PassHook | None = None
+    restarted: Callable[[ModuleOp], None] | None = None
+    """Called with the module before the first pass when a refused plan is made anew."""
     timings: list[PassTiming] = field(default_factory=list[PassTiming], init=False)
 
     def run(self, ctx: Context, module: ModuleOp, start_text: str | None = None) -> None:
@@ -73,6 +79,35 @@ class PassManager:
         if not self.passes:
             return
         start = module_text(module) if start_text is None else start_text
+        try:
+            self._run(ctx, module, start)
+        except PassFailure as failure:
+            if not isinstance(failure.__cause__, PlanRefused):
+                raise
+            self._again(ctx, module, start, failure)
+
+    def _again(self, ctx: Context, module: ModuleOp, start: str, refused: PassFailure) -> None:
+        """Run leaner passes from the start, for a plan that was refused."""
+        given = self.passes
+        for what, passes in leaner(given):
+            fresh = Parser(ctx, start).parse_module()
+            for block in list(module.body.blocks):
+                module.body.detach_block(block)
+            module.body.add_block(fresh.body.detach_block(0))
+            sink_of(ctx).refused(refused.pass_name, f"a plan, so without {what}", refused.why)
+            self.passes = passes
+            if self.restarted is not None:
+                self.restarted(module)
+            try:
+                self._run(ctx, module, start)
+                return
+            except PassFailure as failure:
+                if not isinstance(failure.__cause__, PlanRefused):
+                    raise
+        self.passes = given
+        raise refused
+
+    def _run(self, ctx: Context, module: ModuleOp, start: str) -> None:
         for position, one in enumerate(self.passes):
             begin = time.perf_counter()
             try:

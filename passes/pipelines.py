@@ -33,6 +33,7 @@ CANONICAL: tuple[str, ...] = (
 """`aten` in one form, in which patterns are looked for."""
 
 ATEN: tuple[str, ...] = (
+    "aten-peak",
     *CANONICAL,
     "aten-patterns",
     "aten-attention",
@@ -62,6 +63,8 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-pack",
     "kernel-threads",
     "kernel-extern-out",
+    "kernel-order",
+    "kernel-inplace",
     "kernel-memory",
     "kernel-pool",
     "verify-stage{stage=kernel}",
@@ -79,6 +82,8 @@ KERNEL_CUDA: tuple[str, ...] = (
     "kernel-pack",
     "kernel-index-width",
     "kernel-extern-out",
+    "kernel-order",
+    "kernel-inplace",
     "kernel-memory",
     "verify-stage{stage=kernel}",
 )

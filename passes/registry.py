@@ -16,6 +16,7 @@ PASSES: dict[str, str] = {
     # aten
     "retarget": "minductor.passes.aten.retarget:RetargetPass",
     "aten-foreach": "minductor.passes.aten.foreach:AtenForeachPass",
+    "aten-peak": "minductor.passes.aten.peak:AtenPeakPass",
     "aten-fold": "minductor.passes.aten.fold:AtenFoldPass",
     "aten-algebra": "minductor.passes.aten.algebra:AtenAlgebraPass",
     "aten-views": "minductor.passes.aten.views:AtenViewsPass",
@@ -52,6 +53,8 @@ PASSES: dict[str, str] = {
     "kernel-blocks": "minductor.passes.kernel.blocks:KernelBlocksPass",
     "kernel-index-width": "minductor.passes.kernel.index_width:KernelIndexWidthPass",
     "kernel-extern-out": "minductor.passes.kernel.extern_out:KernelExternOutPass",
+    "kernel-order": "minductor.passes.kernel.order:KernelOrderPass",
+    "kernel-inplace": "minductor.passes.kernel.inplace:KernelInplacePass",
     "kernel-memory": "minductor.passes.kernel.memory:KernelMemoryPass",
     "kernel-pool": "minductor.passes.kernel.pool:KernelPoolPass",
     # any level

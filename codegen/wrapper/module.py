@@ -44,7 +44,7 @@ from minductor.dialects.kernel.host import (
     ReuseOp,
     SizeOp,
 )
-from minductor.dialects.loop.verify import arg_refs
+from minductor.dialects.kernel.host_facts import outs_of
 from minductor.dialects.pyattrs import ArgAttr, to_python
 from minductor.dialects.types import IntType, TensorType
 
@@ -299,7 +299,7 @@ class Wrapper:
             elif isinstance(op, ExternOp):
                 mutated = op.mutates.data if op.mutates is not None else ()
                 out.update(op.operands[int(e)] for e in mutated)
-                out.update(_outs(op))
+                out.update(outs_of(op))
         return out & set(self._function.body.block.args)
 
     # -- lifetimes --------------------------------------------------------------------------------
@@ -347,7 +347,7 @@ class Wrapper:
     def _extern_out(self, op: ExternOp) -> None:
         """The out= form: trailing operands are written, `args_` names the leading ones."""
         args = list(op.args_)
-        outs = _outs(op)
+        outs = outs_of(op)
         if not outs:
             raise EmitError(f"the call of {op.callee.data} says out but is given no memory")
         device = cast(TensorType, outs[0].type).device.partition(":")[0]
@@ -369,14 +369,6 @@ class Wrapper:
 def _is_read(value: SSAValue) -> bool:
     """Something but the end of its life uses it: eager kernels may leave other results empty."""
     return any(not isinstance(use.operation, FreeOp) for use in value.uses)
-
-
-def _outs(op: ExternOp) -> Sequence[SSAValue]:
-    """The operands that the out= form writes: those behind the last one that `args_` names."""
-    if op.out is None:
-        return ()
-    used = [k for a in (op.args_, *op.kwargs.data.values()) for k in arg_refs(a)]
-    return op.operands[max(used, default=-1) + 1 :]
 
 
 def _pairs(aliases: ArrayAttr[Attribute] | None) -> list[list[int]]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from torch._ops import HigherOrderOperator, OpOverload
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
@@ -92,6 +92,11 @@ class ArgInfo:
     type: Attribute
     desc: Any = None
     constant: int | None = None
+
+    @property
+    def saved(self) -> bool:
+        """A tensor of the graph's own signature."""
+        return self.constant is None and isinstance(self.type, TensorType)
 
 
 @dataclass
@@ -177,6 +182,12 @@ class GraphImporter:
         symbols = self.symbols.symbols_attr(used_symbols(self.block))
         if symbols is not None:
             func.attributes["symbols"] = symbols
+        if self.name == "backward" and visibility is None:
+            # what the forward saved: neither its own inputs nor what autograd hands over
+            held = ("primals", "tangents")
+            dying = [k for k, a in enumerate(self.args) if a.saved and not a.name.startswith(held)]
+            if dying:
+                func.attributes["dying"] = DenseArrayBase.from_list(i64, dying)
         return func
 
     def node(self, node: torch.fx.Node) -> None:

@@ -23,6 +23,9 @@ After:
 A buffer lives from its definition to the last use of itself or of any alias (reinterpret, extern
 results that alias an operand). Returned buffers are never freed or reused, arguments are dropped
 after their last use but never overwritten.
+
+The peak of the plan stands on the program as `planned_peak`. A plan above the bound is refused, and
+the pass manager then lowers the graph again with less fusion (`passes/leaner.py`).
 """
 
 from __future__ import annotations
@@ -31,15 +34,17 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import PassFailedException
 
-from minductor.dialects.attrs import IndexAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.kernel import host as h
 from minductor.dialects.types import TensorType
-from minductor.passes.base import MiniPass
+from minductor.passes.base import MiniPass, PlanRefused
+from minductor.passes.kernel.lifetimes import Lifetimes, host_storage
+from minductor.passes.peak import EAGER, PLANNED, attribute, lives_of
 from minductor.passes.remarks import sink_of
 
 
@@ -47,7 +52,9 @@ from minductor.passes.remarks import sink_of
 class KernelMemoryPass(MiniPass):
     """Insert `free` after last uses and turn allocations into reuse where bytes agree.
 
-    reuse: false leaves every allocation fresh.
+    reuse: false leaves every allocation fresh. max-peak: `eager` refuses a plan that needs more
+    bytes at its peak than running the `aten` module op by op (`aten-peak`), `none` takes any;
+    slack: bytes more than that which are let pass, partial sums of threads and the like.
     """
 
     name = "kernel-memory"
@@ -55,54 +62,44 @@ class KernelMemoryPass(MiniPass):
     provides = frozenset({"memory"})
 
     reuse: bool = True
+    max_peak: str = "eager"
+    slack: int = 65536
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Plan the memory of every host program in the module."""
+        if self.max_peak not in ("eager", "none"):
+            raise PassFailedException(f"max-peak is eager or none, not '{self.max_peak}'")
         for fn in op.body.block.ops:
             if isinstance(fn, func.FuncOp) and any(
                 isinstance(inner, h.LaunchOp | h.AllocOp | h.ExternOp)
                 for inner in fn.body.block.ops
             ):
                 _Planner(fn.body.block, self.reuse).run(ctx, self.name)
+                if fn.sym_visibility is None:
+                    self._bound(ctx, fn)
+
+    def _bound(self, ctx: Context, fn: func.FuncOp) -> None:
+        """Note the peak of the plan; refuse one above the bound."""
+        lives = lives_of(fn, host_storage(fn))
+        planned, where = lives.peak()
+        fn.attributes[PLANNED] = IntegerAttr(planned, i64)
+        eager = attribute(fn, EAGER)
+        if self.max_peak == "none" or eager is None or planned <= eager + self.slack:
+            return
+        name = list(fn.body.block.ops)[where].name
+        raise PlanRefused(
+            f"the plan of @{fn.sym_name.data} needs {planned} bytes at its peak (at op {where}, "
+            f"`{name}`); running op by op needs {eager}: fuse less, or give max-peak=none"
+        )
 
 
 class _Planner:
-    """Lifetimes in one block."""
+    """Reuse and frees in one block."""
 
     def __init__(self, block: Block, reuse: bool):
         self.block = block
         self.reuse = reuse
-        self.root: dict[SSAValue, SSAValue] = {}
-        self.views: dict[SSAValue, list[SSAValue]] = {}
-        self.last: dict[SSAValue, Operation] = {}
-        self.returned: set[SSAValue] = set()
-        self._lifetimes()
-
-    def storage(self, value: SSAValue) -> SSAValue:
-        """The buffer that owns the memory of a value."""
-        return self.root.get(value, value)
-
-    def _lifetimes(self) -> None:
-        for op in self.block.ops:
-            if isinstance(op, h.ReinterpretOp):
-                self._view(op.result, self.storage(op.source))
-            elif isinstance(op, h.ExternOp):
-                self._extern_aliases(op)
-            for value in op.operands:
-                if isinstance(value.type, TensorType):
-                    self.last[self.storage(value)] = op
-            if isinstance(op, func.ReturnOp):
-                self.returned.update(self.storage(v) for v in op.operands)
-
-    def _extern_aliases(self, op: h.ExternOp) -> None:
-        for pair in op.aliases or ():
-            if isinstance(pair, IndexAttr):
-                result, operand = (int(e) for e in pair.data)
-                self._view(op.results[result], self.storage(op.operands[operand]))
-
-    def _view(self, value: SSAValue, root: SSAValue) -> None:
-        self.root[value] = root
-        self.views.setdefault(root, []).append(value)
+        self.lives = Lifetimes(block)
 
     def run(self, ctx: Context, name: str) -> None:
         """Reuse in program order, then free what is left."""
@@ -113,19 +110,22 @@ class _Planner:
             for value in self._ending(op):
                 free.add(value)
         for op in list(self.block.ops):
+            if isinstance(op, h.ReuseOp):
+                # the memory goes on, but names of its old views would hold it
+                views = self.lives.views.get(self.lives.storage(op.source))
+                if views:
+                    Rewriter.insert_op(h.FreeOp.of(*views), InsertPoint.after(op))
             values = [v for v in self._ending(op) if v in free.values]
             if values:
-                views = [v for root in values for v in self.views.get(root, ())]
+                views = [v for root in values for v in self.lives.views.get(root, ())]
                 Rewriter.insert_op(h.FreeOp.of(*values, *views), InsertPoint.after(op))
 
     def _ending(self, op: Operation) -> list[SSAValue]:
         """Buffers whose last use is this op, in order of their operands."""
         if isinstance(op, func.ReturnOp | h.CheckOp):
             return []
-        found = [self.storage(v) for v in op.operands if isinstance(v.type, TensorType)]
-        return [
-            v for v in dict.fromkeys(found) if self.last.get(v) is op and v not in self.returned
-        ]
+        found = [self.lives.storage(v) for v in op.operands if isinstance(v.type, TensorType)]
+        return [v for v in dict.fromkeys(found) if self.lives.ends_at(v, op)]
 
     def _reuse(self, op: h.AllocOp, free: _Free, ctx: Context, name: str) -> None:
         value = free.take(op.result.type)
@@ -134,20 +134,11 @@ class _Planner:
         new = h.ReuseOp.of(value, op.result.type)
         new.location = op.location
         new.result.name_hint = op.result.name_hint
-        self._move(op.result, new.result)
+        self.lives.replaced(op.result, new.result)
         Rewriter.replace_op(op, new)
         sink_of(ctx).accepted(
             name, f"{new.result.name_hint}, {value.name_hint}", "storage of equal bytes is dead"
         )
-
-    def _move(self, old: SSAValue, new: SSAValue) -> None:
-        """Carry the lifetime facts of a replaced value over."""
-        if old in self.last:
-            self.last[new] = self.last.pop(old)
-        if old in self.returned:
-            self.returned.add(new)
-        for view in self.views.pop(old, ()):
-            self._view(view, new)
 
 
 class _Free:

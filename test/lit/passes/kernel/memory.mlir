@@ -40,3 +40,14 @@ func.func @kept(%x: !aten.t<f32[1024]>) -> (!aten.t<f32[1024]>, !aten.t<f32[512]
   kernel.launch @k(%x, %c)[]
   func.return %a, %v, %c : !aten.t<f32[1024]>, !aten.t<f32[512]>, !aten.t<f32[1024]>
 }
+
+/// The plan's peak stands on the program: two buffers of 4096 bytes.
+// CHECK-LABEL: func.func @bound
+// CHECK-SAME:    attributes {eager_peak = 12288 : i64, planned_peak = 8192 : i64}
+func.func @bound(%x: !aten.t<f32[1024]>) -> !aten.t<f32[1024]> attributes {eager_peak = 12288 : i64} {
+  %a = kernel.alloc : !aten.t<f32[1024]>
+  kernel.launch @k(%x, %a)[]
+  %b = kernel.alloc : !aten.t<f32[1024]>
+  kernel.launch @k(%a, %b)[]
+  func.return %b : !aten.t<f32[1024]>
+}

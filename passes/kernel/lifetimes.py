@@ -1,0 +1,81 @@
+"""Lifetimes of the buffers of a host program.
+
+A buffer lives from its definition to the last use of itself or of any alias (reinterpret, extern
+results that alias an operand). Returned buffers live on; `reuse` hands memory to another value.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import func
+from xdsl.ir import Block, Operation, SSAValue
+
+from minductor.dialects.attrs import IndexAttr
+from minductor.dialects.kernel import host as h
+from minductor.dialects.types import TensorType
+from minductor.passes.peak import Storage, hints_of
+
+
+def host_storage(fn: func.FuncOp) -> Storage:
+    """Who shares storage in a host program."""
+    storage = Storage(hints_of(fn))
+    for op in fn.body.block.ops:
+        if isinstance(op, h.ReinterpretOp | h.ReuseOp):
+            storage.share(op.result, op.source)
+        elif isinstance(op, h.ExternOp):
+            for pair in op.aliases or ():
+                if isinstance(pair, IndexAttr):
+                    result, operand = (int(e) for e in pair.data)
+                    storage.share(op.results[result], op.operands[operand])
+    return storage
+
+
+class Lifetimes:
+    """Who owns storage in one block, and its last use."""
+
+    def __init__(self, block: Block):
+        self.root: dict[SSAValue, SSAValue] = {}
+        self.views: dict[SSAValue, list[SSAValue]] = {}
+        self.last: dict[SSAValue, Operation] = {}
+        self.returned: set[SSAValue] = set()
+        self.ended: set[SSAValue] = set()
+        for op in block.ops:
+            if isinstance(op, h.ReinterpretOp):
+                self.view(op.result, self.storage(op.source))
+            elif isinstance(op, h.ReuseOp):
+                self.ended.add(self.storage(op.source))
+            elif isinstance(op, h.ExternOp):
+                self._extern_aliases(op)
+            for value in (v for inner in op.walk() for v in inner.operands):
+                if isinstance(value.type, TensorType):
+                    self.last[self.storage(value)] = op
+            if isinstance(op, func.ReturnOp):
+                self.returned.update(self.storage(v) for v in op.operands)
+
+    def storage(self, value: SSAValue) -> SSAValue:
+        """The buffer that owns the memory of a value."""
+        return self.root.get(value, value)
+
+    def view(self, value: SSAValue, root: SSAValue) -> None:
+        """`value` shows the memory of `root`."""
+        self.root[value] = root
+        self.views.setdefault(root, []).append(value)
+
+    def _extern_aliases(self, op: h.ExternOp) -> None:
+        for pair in op.aliases or ():
+            if isinstance(pair, IndexAttr):
+                result, operand = (int(e) for e in pair.data)
+                self.view(op.results[result], self.storage(op.operands[operand]))
+
+    def ends_at(self, root: SSAValue, op: Operation) -> bool:
+        """`op` is the last that uses the buffer, which nobody gets."""
+        return self.last.get(root) is op and root not in self.returned and root not in self.ended
+
+    def replaced(self, old: SSAValue, new: SSAValue) -> None:
+        """Carry the facts of a replaced value over."""
+        if old in self.last:
+            self.last[new] = self.last.pop(old)
+        for group in (self.returned, self.ended):
+            if old in group:
+                group.add(new)
+        for view in self.views.pop(old, ()):
+            self.view(view, new)

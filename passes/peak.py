@@ -1,0 +1,135 @@
+"""Peak memory of a function: which storage lives when, and the most bytes alive at once.
+
+    storage of %a  made by op 1, last used by op 4      4096 bytes
+    storage of %x  an argument; dies at op 2 if `dying` names it
+
+Bytes count beyond what lives at entry; sizes known only at run time count at their hints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from minductor.dialects.attrs import SymbolsAttr
+from minductor.dialects.expr import Atom
+from minductor.dialects.types import TensorType
+
+EAGER = "eager_peak"
+"""Attribute of a function: bytes at the peak of running its `aten` ops one after another."""
+PLANNED = "planned_peak"
+"""Attribute of a host program: bytes at the peak of its plan."""
+DYING = "dying"
+"""Attribute of a function: numbers of the arguments that nobody holds outside."""
+DEFAULT_HINT = 64
+
+
+def hints_of(fn: FuncOp) -> dict[Atom, int]:
+    """Values of a function's size symbols at capture."""
+    symbols = fn.attributes.get("symbols")
+    return symbols.hints(DEFAULT_HINT) if isinstance(symbols, SymbolsAttr) else {}
+
+
+def bytes_of(value: SSAValue, hints: Mapping[Atom, int]) -> int:
+    """Bytes that a tensor's own storage takes at the hints."""
+    type_ = value.type
+    if not isinstance(type_, TensorType):
+        return 0
+    elements = type_.storage_elements
+    known = {atom: hints.get(atom, DEFAULT_HINT) for atom in elements.vars("su")}
+    return max(0, elements.eval(known)) * type_.info.size
+
+
+def dying_arguments(fn: FuncOp) -> list[SSAValue]:
+    """The arguments that nobody holds outside: freed inside, they are free."""
+    attr = fn.attributes.get(DYING)
+    args = fn.body.block.args
+    if isinstance(attr, DenseArrayBase):
+        return [args[int(k)] for k in attr.get_values()]
+    return []
+
+
+def attribute(fn: FuncOp, name: str) -> int | None:
+    """A whole number that a pass left on a function."""
+    attr = fn.attributes.get(name)
+    return attr.value.data if isinstance(attr, IntegerAttr) else None
+
+
+@dataclass
+class Storage:
+    """Which values share storage. `outside` storage is nobody's business here."""
+
+    hints: Mapping[Atom, int]
+    roots: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    outside: set[SSAValue] = field(default_factory=set[SSAValue])
+
+    def root(self, value: SSAValue) -> SSAValue:
+        """The value that owns the storage of a value."""
+        while value in self.roots:
+            value = self.roots[value]
+        return value
+
+    def share(self, value: SSAValue, other: SSAValue) -> None:
+        """`value` shows the storage of `other`."""
+        if self.root(other) is not self.root(value):
+            self.roots[self.root(value)] = self.root(other)
+
+
+@dataclass(frozen=True)
+class Lives:
+    """For each op the bytes that it allocates, and those that are free after it."""
+
+    made: list[int]
+    freed: list[int]
+
+    def peak(self) -> tuple[int, int]:
+        """The most bytes alive at once, and the number of the op that runs then."""
+        alive = most = where = 0
+        for k, (new, dead) in enumerate(zip(self.made, self.freed, strict=True)):
+            alive += new
+            if alive > most:
+                most, where = alive, k
+            alive -= dead
+        return most, where
+
+
+def lives_of(fn: FuncOp, storage: Storage) -> Lives:
+    """When storage is made and freed, with every tensor freed right after its last use."""
+    block = fn.body.block
+    ops = list(block.ops)
+    made, freed = [0] * len(ops), [0] * len(ops)
+    last: dict[SSAValue, int] = {}
+    bytes_: dict[SSAValue, int] = {}
+    for value in dying_arguments(fn):
+        last[value], bytes_[value] = -1, bytes_of(value, storage.hints)
+    kept: set[SSAValue] = set()
+    for k, op in enumerate(ops):
+        for value in _used(op):
+            if (root := storage.root(value)) in last:
+                last[root] = k
+            if isinstance(op, ReturnOp):
+                kept.add(root)
+        for result in op.results:
+            if result in storage.roots or result in storage.outside:
+                continue
+            bytes_[result] = bytes_of(result, storage.hints)
+            made[k] += bytes_[result]
+            last[result] = k
+    for value, k in last.items():
+        if value not in kept and ops:
+            freed[max(k, 0)] += bytes_[value]
+    return Lives(made, freed)
+
+
+def _used(op: Operation) -> list[SSAValue]:
+    """Operands of an op and of the ops inside it."""
+    return [v for inner in op.walk() for v in inner.operands if isinstance(v.type, TensorType)]
+
+
+def peak_of(fn: FuncOp, storage: Storage) -> int:
+    """The most bytes alive at once."""
+    return lives_of(fn, storage).peak()[0]
