@@ -5,7 +5,9 @@ counts. Weights, inputs and what else lives before the step are the same for all
 count for none.
 """
 
+import argparse
 import gc
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,7 +15,7 @@ import torch
 from torch.autograd.profiler import profile
 
 from bench.contenders import compile_for
-from bench.models import SIZES
+from bench.models import MODELS, SIZES
 from bench.report import OURS, table
 from bench.tasks import model_workload
 from bench.workload import Where, step_of
@@ -36,8 +38,8 @@ def cpu_peak(step: Callable[[], object]) -> int:
     with profile(profile_memory=True, use_kineto=True) as found:
         result = step()
     del result
-    results: Any = found.kineto_results
-    memory = [e for e in results.events() if e.name() == "[memory]"]
+    traced: Any = found
+    memory = [e for e in traced.kineto_results.events() if e.name() == "[memory]"]
     memory.sort(key=lambda e: e.start_ns())  # stable: ties keep the order of recording
     return traced_peak(e.nbytes() for e in memory)
 
@@ -108,9 +110,34 @@ def exceeds(row: Row) -> list[str]:
     return [n for n, e in entries.items() if e.get("peak_bytes", own) * 1.001 + 4096 < own]
 
 
-STEPS = [
-    f"{name}_train" for name in ("bert", "gpt2", "llama", "t5", "vit", "convnext", "resnet", "unet")
-]
-"""The models of the table, forward and backward; their forwards come after."""
+STEPS = [f"{name}_train" for name in MODELS if name not in ("mlp", "mixer")]
+"""The models of the table, forward and backward."""
 
-__all__ = ["SIZES", "STEPS", "exceeds", "memory_table", "peaks", "traced_peak"]
+
+def main(argv: list[str] | None = None) -> int:
+    """Print the table, with what exceeds another; exit status 1 when a figure is missing."""
+    parser = argparse.ArgumentParser(prog="python -m bench.memory", description=__doc__)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
+    parser.add_argument("--size", choices=list(SIZES), default="small")
+    parser.add_argument("--only", action="append", default=[], help="names that hold this text")
+    parser.add_argument("--contenders", default="eager,inductor,minductor")
+    args = parser.parse_args(argv)
+    contenders = args.contenders.split(",")
+    rows: list[Row] = []
+    for name in STEPS:
+        if args.only and not any(text in name for text in args.only):
+            continue
+        job = {**vars(args), "name": name, "contenders": contenders, "options": {"strict": True}}
+        rows.append({"name": name, **peaks(job)})
+        print(name, rows[-1]["contenders"], file=sys.stderr, flush=True)
+    print(memory_table(rows, contenders))
+    for row in rows:
+        for other in exceeds(row):
+            print(f"\n{row['name']} needs more than {other}")
+    entries = [e for row in rows for e in row["contenders"].values()]
+    return int(any("error" in e for e in entries))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
