@@ -60,10 +60,16 @@ class KernelThreadsPass(MiniPass):
         """Decide for every top-level loop of every C++ kernel."""
         hints = module_hints(op)
         for func in kernels_of(op, "cpp"):
-            used, least = False, self._least(func, hints)
-            for loop in child_loops(func.body.block):
-                used |= self._decide(ctx, func, loop, hints, least)
-            if used:
+            least = self._least(func, hints)
+            loops = list(child_loops(func.body.block))
+            chosen = [self._decide(ctx, func, loop, hints, least) for loop in loops]
+            threaded = [loop for loop in chosen if loop is not None]
+            if threaded and any(_fills_and_yields(op) for op in loops):
+                reason = "a stage of one thread stores and yields: the others need what it yields"
+                sink_of(ctx).refused(self.name, func.sym_name.data, reason)
+                for loop in threaded:
+                    set_words(loop, run="seq", when=None)
+            elif threaded:
                 func.config = func.config.with_(threads=self.threads)
 
     def _least(self, func: k.FuncOp, hints: Mapping[Atom, int]) -> int:
@@ -78,16 +84,17 @@ class KernelThreadsPass(MiniPass):
 
     def _decide(
         self, ctx: Context, func: k.FuncOp, loop: Loop, hints: Mapping[Atom, int], least: int
-    ) -> bool:
+    ) -> Loop | None:
+        """The loop that threads share, or None with a remark."""
         chain = _parallel_chain(loop)
         name = func.sym_name.data
         if self.threads < 2 or not chain:
             sink_of(ctx).refused(self.name, name, "no loop whose iterations are independent")
-            return False
+            return None
         if (local := _outer_local(func, loop)) is not None:
             reason = f"each thread would have an array `{local}` of its own, filled by the first"
             sink_of(ctx).refused(self.name, name, reason)
-            return False
+            return None
         body = chain[-1].regions[0].block
         each = total_cost(body, hints)
         extents = [c.extent.data for c in chain]
@@ -96,14 +103,15 @@ class KernelThreadsPass(MiniPass):
         known = work.as_int is not None
         if known and int(trips) * each < least:
             sink_of(ctx).refused(self.name, name, f"work {int(trips) * each:.0f} does not pay")
-            return False
+            return None
         most = symbol_ranges(func).interval(work)[1]
         if not known and most is not None and most < least:
             sink_of(ctx).refused(self.name, name, f"work of at most {most} does not pay")
-            return False
+            return None
         when = None if known else work - least
-        set_words(self._loop(chain, hints), run="threads", when=when)
-        return True
+        shared = self._loop(chain, hints)
+        set_words(shared, run="threads", when=when)
+        return shared
 
     def _loop(self, chain: list[Loop], hints: Mapping[Atom, int]) -> Loop:
         """The outermost loop with equal work for every thread, else the longest."""
@@ -112,6 +120,16 @@ class KernelThreadsPass(MiniPass):
             if extent >= 2 * self.threads or (extent and extent % self.threads == 0):
                 return loop
         return max(chain, key=lambda c: estimate(c.extent.data, hints))
+
+
+def _fills_and_yields(stage: Loop) -> bool:
+    """One thread runs the stage, which writes memory and gives values to later stages."""
+    if not any(r.uses for r in stage.results):
+        return False
+    ops = list(stage.walk())
+    if any(isinstance(op, LOOPS) and op.words.data.run == "threads" for op in ops):
+        return False
+    return any(isinstance(op, k.StoreOp | k.TransposeOp) for op in ops)
 
 
 def _outer_local(func: k.FuncOp, loop: Loop) -> str | None:

@@ -90,3 +90,13 @@ kernel.func @packed(read %x : !kernel.buf<f32[30000]>, write %o : !kernel.buf<f3
   parallel d0 : 30000 { %v = load %x[d0] : f32  store %v, %o[d0] }
   parallel d0 : 20000 { %v = load %x[d0] : f32  store %v, %p[d0] }
   parallel d0 : 10 { %v = load %x[d0] : f32  store %v, %q[d0] } }
+
+// -----
+
+/// A stage of one thread that stores too cannot hand its value to the others: all is sequential.
+// CHECK-LABEL: kernel.func @stores_and_yields
+// CHECK-NOT:     run threads
+// CHECK:       // remark: [kernel-threads] refused stores_and_yields: a stage of one thread stores and yields: the others need what it yields
+kernel.func @stores_and_yields(read %x : !kernel.buf<f32[9]>, write %y : !kernel.buf<f32[9]>, write %o : !kernel.buf<f32[1048576]>) [] config {target = "cpp"} {
+  %m = reduce d1 : 9 [max] -> f32 { %v = load %x[d1] : f32  store %v, %y[d1]  yield %v : f32 }
+  parallel d0 : 1048576 { store %m, %o[d0] } }
