@@ -97,7 +97,7 @@ class Nudge(TorchDispatchMode):
             return func(*args, **kwargs)
         known = _magnitudes([args, kwargs])
         kind = kind_of(func)
-        whole = kind == "arithmetic" or (kind == "collection" and bool((known % 1 == 0).all()))
+        whole = kind == "arithmetic" or (kind == "collection" and _sums_exactly(known))
         if func._schema.is_mutable:
             return self._written(func, args, kwargs, known, whole)
         out = func(*args, **kwargs)
@@ -188,6 +188,11 @@ def _magnitudes(tree: Any) -> Tensor:
             for dtype in (torch.float64, torch.float32, *_HALVES):
                 parts.append(torch.tensor([leaf], dtype=dtype).to(torch.float64).abs())
     return torch.cat(parts).unique()
+
+
+def _sums_exactly(known: Tensor) -> bool:
+    """Whole numbers so small that sums of thousands of their products are exact in f32."""
+    return bool((known % 1 == 0).all()) and float(known.amax()) <= 64
 
 
 def _selected(t: Tensor, known: Tensor) -> bool:

@@ -85,13 +85,13 @@ def _reorder(fn: func.FuncOp, kernels: dict[str, k.FuncOp]) -> tuple[int, int]:
     before = lives_of(fn, storage).peak()[0]
     old = list(block.ops)
     last = old[-1] if old else None
-    steps = _steps(old, storage, kernels)
+    steps, rest = _steps(old, storage, kernels)
     if last is None or len(steps) < 3 or before == 0:
         return before, before
     order = _schedule(fn, steps, storage)
     if [s.place for s in order] == sorted(s.place for s in order):
         return before, before
-    _place(block, [op for step in order for op in step.ops], last)
+    _place(block, [*(op for step in order for op in step.ops), *rest], last)
     after = lives_of(fn, storage).peak()[0]
     if after >= before:
         _place(block, old[:-1], last)
@@ -106,8 +106,10 @@ def _place(block: Block, ops: list[Operation], last: Operation) -> None:
             block.insert_op_before(op, last)
 
 
-def _steps(ops: list[Operation], storage: Storage, kernels: dict[str, k.FuncOp]) -> list[Step]:
-    """The steps in program order, with what has to come before what."""
+def _steps(
+    ops: list[Operation], storage: Storage, kernels: dict[str, k.FuncOp]
+) -> tuple[list[Step], list[Operation]]:
+    """The steps in program order, with what has to come before what; what only results need."""
     steps: list[Step] = []
     pending: list[Operation] = []
     owner: dict[Operation, Step] = {}
@@ -147,9 +149,7 @@ def _steps(ops: list[Operation], storage: Storage, kernels: dict[str, k.FuncOp])
             if effect is not None:
                 _before(effect, step)
             effect = step
-    if pending and steps:
-        steps[-1].ops += pending
-    return steps
+    return steps, pending
 
 
 def _needed(op: Operation, pending: list[Operation]) -> list[Operation]:

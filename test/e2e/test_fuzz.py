@@ -116,6 +116,12 @@ def test_tensors_without_memory_are_left_alone() -> None:
         assert torch._efficientzerotensor((2,))._is_zerotensor()
 
 
+def test_sums_of_large_whole_numbers_hang_on_their_order() -> None:
+    x = Input("x", torch.int64, (4, 8, 16), seed=43, values="special")
+    lines = ("y = x.sum(-3, dtype=torch.float64)", "z = torch.logical_or(x % ((x & 7) + 1), y)")
+    assert Checker().fault(Program((x,), lines, ("z",))) is None
+
+
 def test_options_of_the_command_line() -> None:
     assert options_of("isa=avx2,threads=1,emulate=true") == {
         "isa": "avx2",
