@@ -24,7 +24,6 @@ from minductor.lowering.aten_to_loop.nest_builder import NestBuilder
 from minductor.lowering.aten_to_loop.promote import Operand
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 from minductor.lowering.aten_to_loop.registry import Declined
-from minductor.lowering.aten_to_loop.view_maps import is_injective
 
 
 @dataclass(frozen=True)
@@ -160,9 +159,6 @@ class Call:
     ) -> NestBuilder:
         """A nest builder: over the first result's sizes and for all results unless given."""
         types = self.types if types is None else types
-        for one in types:
-            if not (one.is_contiguous or is_injective(one.sizes, one.strides, self.fn.ranges)):
-                raise Declined("elements of the result share places: the order of writes counts")
         extents = types[0].sizes if parallel is None else parallel
         return self.fn.nest_builder(types, extents, reduce, scan, updates)
 

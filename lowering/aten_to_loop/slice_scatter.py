@@ -74,6 +74,8 @@ def replace_part(
     inverse: at a point of the result, the conditions under which it belongs to the part, and the
     index into `source` there. forward: the index into the result of a point of `source`.
     """
+    if not maps.is_injective(x.sizes, call.type.strides, call.fn.ranges):
+        raise Declined("elements of the result share places: the order of writes counts")
     if x.is_whole and updates_argument(call.op):
         b = call.nest(source.sizes, updates={0: x.base})
         at = [

@@ -103,10 +103,13 @@ class Nudge(TorchDispatchMode):
         out = func(*args, **kwargs)
         if _without_values(out) or all(_selected(t, known) for t in _floats(out)):
             return out
-        if operands:
+        top = 0.0
+        if operands and not _floats([args, kwargs]) and not whole:
+            top = float(known.amax())  # integers cannot move: their sum does, as if they had
+        elif operands:
             moved = pytree.tree_map_only(Tensor, lambda t: self._moved(t, operands), [args, kwargs])
             out = func(*moved[0], **moved[1])
-        return pytree.tree_map_only(Tensor, lambda t: self._moved(t, result, whole), out)
+        return pytree.tree_map_only(Tensor, lambda t: self._moved(t, result, whole, top), out)
 
     def _written(self, func: Any, args: Any, kwargs: Any, known: Tensor, whole: bool) -> Any:
         """An op in place: what it wrote is nudged where it is, relative to all that went in."""
@@ -146,7 +149,9 @@ class Nudge(TorchDispatchMode):
             still |= (exact == exact.round()) & (exact.abs() < 0.5 / info.eps)
         noise = torch.rand(exact.shape, generator=self._generator, dtype=torch.float64) * 2 - 1
         step = exact.abs().clamp(min=max(top, info.tiny)) * (units * self._scale * info.eps)
-        moved = torch.where(still, exact, exact + noise * step).to(t.dtype)
+        moved = torch.where(still, exact, exact + noise * step)
+        # what cancels to less than its error may cancel to nothing
+        moved = torch.where(~still & (exact.abs() <= step) & (noise > 0.5), 0.0, moved).to(t.dtype)
         return torch.empty_like(t).copy_(moved)
 
 

@@ -1,10 +1,13 @@
 """docs/op-support.md shows what the registries say, and no core op is forgotten."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
 from minductor.tools.library_ops import FAMILIES, family_of
-from minductor.tools.make_op_support import DOCUMENT, Row, document, rows
+from minductor.tools.make_op_support import DOCUMENT, Row, rows
 
 
 @pytest.fixture(scope="module")
@@ -12,12 +15,15 @@ def found() -> list[Row]:
     return rows()
 
 
-def test_the_document_is_up_to_date(found: list[Row]) -> None:
+def test_the_document_is_up_to_date() -> None:
     """Regenerate with `make support`, under the torch that the document names."""
     written = DOCUMENT.read_text()
     if f"torch {'.'.join(torch.__version__.split('.')[:2])}.\n" not in written:
         pytest.skip("the document is of another torch")
-    assert written == document(found)
+    # a process of its own: other tests add operators to torch's table
+    code = "from minductor.tools.make_op_support import *; print(document(rows()), end='')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert written == done.stdout
 
 
 def test_every_core_op_is_native_decomposed_or_on_the_named_list(found: list[Row]) -> None:
