@@ -66,15 +66,19 @@ def _moments(call: Call, roots: bool, with_mean: bool) -> list[Result]:
     fold = Fold.open(call, x, named_dims(call))
     b = fold.b
     value = fold.element()
-    dtype = dtype_of(value)
+    kept = dtype = dtype_of(value)
+    if roots and kept == "f32" and call.type.device == "cpu":
+        # the root may be in range where the variance is not: eager takes it before it rounds
+        dtype = "f64"
+        value = b.cast(value, dtype)
     if fold.dims:
         mean, squares, _ = b.reduce("welford", value, types=[value.type] * 3)
     else:
         mean, squares = value, b.op("sub", value, value)
     spread = b.op("div", squares, number_of(b, fold.count, dtype, _correction(call)))
-    fold.store(b.op("sqrt", spread) if roots else spread, 0)
+    fold.store(b.cast(b.op("sqrt", spread) if roots else spread, kept), 0)
     if with_mean:
-        fold.store(_of_some(fold, mean), 1)
+        fold.store(b.cast(_of_some(fold, mean), kept), 1)
     return call.done(b)
 
 
