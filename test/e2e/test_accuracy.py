@@ -54,3 +54,10 @@ def test_variance_is_stable(offset, first):
     compiled = torch.compile(torch.var, backend="minductor", options={"strict": True})
     exact = torch.var(x.double(), -1)
     assert ((compiled(x, -1) - exact).abs() / exact).max() < 2e-7
+
+
+def test_a_deviation_is_in_range_where_the_variance_is_not() -> None:
+    """Squares of 1e30 overflow f32, those of 1e-30 vanish: the root is taken before rounding."""
+    x = torch.linspace(-1, 1, 40).reshape(2, 20) * torch.tensor([[1e30], [1e-30]])
+    ours = torch.compile(lambda x: x.std(1), backend="minductor")
+    torch.testing.assert_close(ours(x), x.double().std(1).float())

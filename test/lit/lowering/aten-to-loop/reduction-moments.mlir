@@ -21,7 +21,7 @@ func.func @var_mean(%x: !aten.t<f32[4, 8]>) -> (!aten.t<f32[4, 1]>, !aten.t<f32[
 
 // -----
 
-/// A symbolic count is an index.
+/// A symbolic count is an index. The root is taken in f64 on a CPU, as eager does.
 func.func @std(%x: !aten.t<f16[s0]>) -> !aten.t<f16[]> attributes {symbols = #aten.symbols<s0 = [hint 64, min 2]>} {
   %r = aten.std.correction(%x) : !aten.t<f16[]>
   func.return %r : !aten.t<f16[]>
@@ -31,17 +31,19 @@ func.func @std(%x: !aten.t<f16[s0]>) -> !aten.t<f16[]> attributes {symbols = #at
 // CHECK-NEXT:    %buf0 = loop.nest () reduce (d0: s0) -> (%o : !aten.t<f16[]>) origins ["std"] {
 // CHECK-NEXT:      %0 = loop.load %x[d0] : f16
 // CHECK-NEXT:      %1 = scalar.cast %0 : f16 to f32
-// CHECK-NEXT:      %2, %3, %4 = loop.reduce welford %1 : f32 -> f32, f32, f32
-// CHECK-NEXT:      %5 = scalar.index s0 : i64
-// CHECK-NEXT:      %6 = scalar.cast %5 : i64 to f32
-// CHECK-NEXT:      %7 = scalar.constant 1.0 : f32
-// CHECK-NEXT:      %8 = scalar.sub %6, %7 : f32
-// CHECK-NEXT:      %9 = scalar.constant 0.0 : f32
-// CHECK-NEXT:      %10 = scalar.maximum %8, %9 : f32
-// CHECK-NEXT:      %11 = scalar.div %3, %10 : f32
-// CHECK-NEXT:      %12 = scalar.sqrt %11 : f32
-// CHECK-NEXT:      %13 = scalar.cast %12 storage : f32 to f16
-// CHECK-NEXT:      loop.store %13, %o[]
+// CHECK-NEXT:      %2 = scalar.cast %1 : f32 to f64
+// CHECK-NEXT:      %3, %4, %5 = loop.reduce welford %2 : f64 -> f64, f64, f64
+// CHECK-NEXT:      %6 = scalar.index s0 : i64
+// CHECK-NEXT:      %7 = scalar.cast %6 : i64 to f64
+// CHECK-NEXT:      %8 = scalar.constant 1.0 : f64
+// CHECK-NEXT:      %9 = scalar.sub %7, %8 : f64
+// CHECK-NEXT:      %10 = scalar.constant 0.0 : f64
+// CHECK-NEXT:      %11 = scalar.maximum %9, %10 : f64
+// CHECK-NEXT:      %12 = scalar.div %4, %11 : f64
+// CHECK-NEXT:      %13 = scalar.sqrt %12 : f64
+// CHECK-NEXT:      %14 = scalar.cast %13 : f64 to f32
+// CHECK-NEXT:      %15 = scalar.cast %14 storage : f32 to f16
+// CHECK-NEXT:      loop.store %15, %o[]
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return %buf0 : !aten.t<f16[]>
 
