@@ -43,6 +43,8 @@ KEPT_WHOLE = (
     "select_scatter",  # would become arange, eq, where
     "softshrink",  # would give -0.0 where eager gives 0.0
     "softshrink_backward",
+    "std",  # this and below: would round the variance before the root
+    "std_mean",
     "take",
     "tril",
     "triu",
