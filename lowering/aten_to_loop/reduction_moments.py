@@ -36,8 +36,14 @@ def vector_norm(call: Call) -> list[Result]:
         raise Declined("a norm of integers")
     if abs(order) == float("inf"):
         not_empty(call, dims)
-    fold = Fold.open(call, call.ref("self"), dims)
-    fold.store(_norm(fold, fold.b, fold.element(call.type.dtype), order))
+    x = call.ref("self")
+    fold = Fold.open(call, x, dims)
+    value = fold.element(call.type.dtype)
+    if order != 0 and dims and all(x.sizes[d] is ex.ONE for d in dims):
+        # of one element it is the magnitude, which no power has taken out of range
+        fold.store(fold.reduced("add", fold.b.op("abs", value)))
+    else:
+        fold.store(_norm(fold, fold.b, value, order))
     return call.done(fold.b)
 
 

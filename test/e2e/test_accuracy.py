@@ -61,3 +61,14 @@ def test_a_deviation_is_in_range_where_the_variance_is_not() -> None:
     x = torch.linspace(-1, 1, 40).reshape(2, 20) * torch.tensor([[1e30], [1e-30]])
     ours = torch.compile(lambda x: x.std(1), backend="minductor")
     torch.testing.assert_close(ours(x), x.double().std(1).float())
+
+
+def test_the_norm_of_one_element_is_its_magnitude() -> None:
+    x = torch.tensor([[1e30], [-1e-30], [torch.nan], [-torch.inf]])
+    for order in (2.0, 3.0, 0.5, 0.0, torch.inf):
+        ours = torch.compile(
+            lambda x, p=order: torch.linalg.vector_norm(x, p, dim=1), backend="minductor"
+        )
+        torch.testing.assert_close(
+            ours(x), torch.linalg.vector_norm(x, order, dim=1), equal_nan=True
+        )
