@@ -408,20 +408,21 @@ def _call_function(code: str) -> ast.FunctionDef | None:
 
 def _graph_inputs(code: str) -> dict[str, Layout]:
     """Layouts of a graph's inputs, from the wrapper's own benchmark at its end."""
-    found: dict[str, Layout] = {}
-    pattern = r"(\w+) = rand_strided\(\((.*?)\), \((.*?)\), device='\w+', dtype=torch\.(\w+)\)"
-    for name, sizes, strides, dtype in re.findall(pattern, code):
-        found[name] = Layout(ITEMS[dtype], _numbers(sizes), _numbers(strides))
-    return found
+    call = r"rand_strided\(\((.*?)\), \((.*?)\), device='\w+', dtype=torch\.(\w+)\)"
+    return _layouts(call, code)
 
 
 def _allocated(code: str) -> dict[str, Layout]:
     """Layouts of the buffers that the wrapper allocates: those of a cat stand nowhere else."""
-    found: dict[str, Layout] = {}
-    pattern = r"(\w+) = empty_strided_cpu\(\((.*?)\), \((.*?)\), torch\.(\w+)\)"
-    for name, sizes, strides, dtype in re.findall(pattern, code):
-        found[name] = Layout(ITEMS[dtype], _numbers(sizes), _numbers(strides))
-    return found
+    return _layouts(r"empty_strided_cpu\(\((.*?)\), \((.*?)\), torch\.(\w+)\)", code)
+
+
+def _layouts(call: str, code: str) -> dict[str, Layout]:
+    """Names that a call is assigned to; its groups are sizes, strides and dtype."""
+    return {
+        name: Layout(ITEMS[dtype], _numbers(sizes), _numbers(strides))
+        for name, sizes, strides, dtype in re.findall(rf"(\w+) = {call}", code)
+    }
 
 
 def _results(function: ast.FunctionDef) -> dict[str, list[str]]:

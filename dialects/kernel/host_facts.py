@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from minductor.dialects.kernel.host import ExternOp, LaunchOp
+from minductor.dialects.attrs import IndexAttr
+from minductor.dialects.kernel.host import ExternOp, LaunchOp, ReinterpretOp
 from minductor.dialects.kernel.ops import FuncOp
 from minductor.dialects.loop.verify import arg_refs
 
@@ -17,6 +18,17 @@ def outs_of(op: ExternOp) -> Sequence[SSAValue]:
         return ()
     used = [k for a in (op.args_, *op.kwargs.data.values()) for k in arg_refs(a)]
     return op.operands[max(used, default=-1) + 1 :]
+
+
+def views_of(op: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
+    """Results that show the memory of an operand, each with that operand."""
+    if isinstance(op, ReinterpretOp):
+        yield op.result, op.source
+    elif isinstance(op, ExternOp):
+        for pair in op.aliases or ():
+            if isinstance(pair, IndexAttr):
+                result, operand = (int(e) for e in pair.data)
+                yield op.results[result], op.operands[operand]
 
 
 def writes_of(op: Operation, kernels: Mapping[str, FuncOp]) -> list[SSAValue]:

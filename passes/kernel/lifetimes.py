@@ -9,8 +9,8 @@ from __future__ import annotations
 from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
 
-from minductor.dialects.attrs import IndexAttr
 from minductor.dialects.kernel import host as h
+from minductor.dialects.kernel.host_facts import views_of
 from minductor.dialects.types import TensorType
 from minductor.passes.peak import Storage, hints_of
 
@@ -19,13 +19,10 @@ def host_storage(fn: func.FuncOp) -> Storage:
     """Who shares storage in a host program."""
     storage = Storage(hints_of(fn))
     for op in fn.body.block.ops:
-        if isinstance(op, h.ReinterpretOp | h.ReuseOp):
+        if isinstance(op, h.ReuseOp):
             storage.share(op.result, op.source)
-        elif isinstance(op, h.ExternOp):
-            for pair in op.aliases or ():
-                if isinstance(pair, IndexAttr):
-                    result, operand = (int(e) for e in pair.data)
-                    storage.share(op.results[result], op.operands[operand])
+        for value, source in views_of(op):
+            storage.share(value, source)
     return storage
 
 
@@ -39,12 +36,10 @@ class Lifetimes:
         self.returned: set[SSAValue] = set()
         self.ended: set[SSAValue] = set()
         for op in block.ops:
-            if isinstance(op, h.ReinterpretOp):
-                self.view(op.result, self.storage(op.source))
-            elif isinstance(op, h.ReuseOp):
+            if isinstance(op, h.ReuseOp):
                 self.ended.add(self.storage(op.source))
-            elif isinstance(op, h.ExternOp):
-                self._extern_aliases(op)
+            for value, source in views_of(op):
+                self.view(value, self.storage(source))
             for value in (v for inner in op.walk() for v in inner.operands):
                 if isinstance(value.type, TensorType):
                     self.last[self.storage(value)] = op
@@ -59,12 +54,6 @@ class Lifetimes:
         """`value` shows the memory of `root`."""
         self.root[value] = root
         self.views.setdefault(root, []).append(value)
-
-    def _extern_aliases(self, op: h.ExternOp) -> None:
-        for pair in op.aliases or ():
-            if isinstance(pair, IndexAttr):
-                result, operand = (int(e) for e in pair.data)
-                self.view(op.results[result], self.storage(op.operands[operand]))
 
     def ends_at(self, root: SSAValue, op: Operation) -> bool:
         """`op` is the last that uses the buffer, which nobody gets."""

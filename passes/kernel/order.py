@@ -202,24 +202,24 @@ def _schedule(fn: func.FuncOp, steps: list[Step], storage: Storage) -> list[Step
         results = [r for op in step.ops for r in op.results if r not in storage.roots]
         return freed - sum(bytes_of(r, storage.hints) for r in results)
 
-    ready: list[tuple[int, int]] = []
+    ready: list[int] = []
     for step in steps:
         if step.waits == 0:
-            heappush(ready, (step.place, step.place))
+            heappush(ready, step.place)
     order: list[Step] = []
     while ready:
-        window = [steps[heappop(ready)[1]] for _ in range(min(WINDOW, len(ready)))]
+        window = [steps[heappop(ready)] for _ in range(min(WINDOW, len(ready)))]
         best = max(window, key=lambda step: (gain(step), -step.place))
         for step in window:
             if step is not best:
-                heappush(ready, (step.place, step.place))
+                heappush(ready, step.place)
         order.append(best)
         for value in best.touched:
             left[value] -= 1
         for later in best.after:
             later.waits -= 1
             if later.waits == 0:
-                heappush(ready, (later.place, later.place))
+                heappush(ready, later.place)
     return order
 
 

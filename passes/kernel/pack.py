@@ -35,10 +35,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
 from minductor.dialects import expr as ex
-from minductor.dialects.attrs import Bytes, BytesAttr, IndexAttr, Origin, Words
+from minductor.dialects.attrs import Bytes, BytesAttr, Origin, Words
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.kernel import host as h
 from minductor.dialects.kernel import ops as k
+from minductor.dialects.kernel.host_facts import views_of
 from minductor.dialects.types import TensorType
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import DEFAULT_HINT, LOOPS, module_hints
@@ -117,7 +118,8 @@ class _Packer:
     def run(self) -> None:
         """Hold back small launches; let go of them before an op that depends on them."""
         for op in list(self.block.ops):
-            self._aliases(op)
+            for value, source in views_of(op):
+                self.root[value] = self._storage(source)
             read, written = self._touched(op)
             one = self.pending
             waits = not one.written.isdisjoint(read | written) or not one.read.isdisjoint(written)
@@ -126,15 +128,6 @@ class _Packer:
             if isinstance(op, h.LaunchOp) and (kernel := self._packable(op)) is not None:
                 self._hold(op, kernel, read, written)
         assert not self.pending.launches
-
-    def _aliases(self, op: Operation) -> None:
-        if isinstance(op, h.ReinterpretOp):
-            self.root[op.result] = self._storage(op.source)
-        elif isinstance(op, h.ExternOp):
-            for pair in op.aliases or ():
-                if isinstance(pair, IndexAttr):
-                    result, operand = (int(e) for e in pair.data)
-                    self.root[op.results[result]] = self._storage(op.operands[operand])
 
     def _storage(self, value: SSAValue) -> SSAValue:
         return self.root.get(value, value)
