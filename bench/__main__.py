@@ -5,7 +5,9 @@ import datetime
 import json
 import platform
 import sys
+import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -73,6 +75,9 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=2.0, help="measuring time a workload")
     parser.add_argument("--rounds", type=int, default=7, help="rounds at least")
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="children that compile at once (they measure in turn)"
+    )
     parser.add_argument("--threads", type=int, default=0, help="of torch; 0 leaves its default")
     parser.add_argument("--timeout", type=float, help="seconds a child process may take")
     parser.add_argument("--json", type=Path, help="write all figures here")
@@ -96,8 +101,8 @@ def machine() -> dict[str, str]:
     return found
 
 
-def rows(args: argparse.Namespace, sets: list[str]) -> Iterator[Row]:
-    """Measure every chosen workload, and say so on stderr as it goes."""
+def jobs(args: argparse.Namespace, sets: list[str], lock: str) -> Iterator[tuple[Row, str]]:
+    """Every chosen workload with its allocator setting (`""` for the compile set's)."""
     for chosen in sets:
         contenders = args.contenders.split(",") if args.contenders else CONTENDERS[chosen]
         for name in names(chosen):
@@ -115,17 +120,27 @@ def rows(args: argparse.Namespace, sets: list[str]) -> Iterator[Row]:
                 "options": {"strict": True, **dict(args.option)},
                 "threads": args.threads,
                 "plan": {"seconds": args.seconds, "least": args.rounds},
+                "lock": lock,
             }
-            limit = args.timeout or TIMEOUTS[chosen]
             memories = ["reuse", "default"] if args.memory == "both" else [args.memory]
-            found = (
-                compile_jobs(job, limit)
-                if chosen == "compile"
-                else (row for memory in memories for row in timed_jobs(job, memory, limit))
-            )
-            for row in found:
-                print(progress(row, contenders), file=sys.stderr, flush=True)
-                yield row
+            yield from ((job, m) for m in ([""] if chosen == "compile" else memories))
+
+
+def rows(args: argparse.Namespace, sets: list[str]) -> Iterator[Row]:
+    """Measure every chosen workload, `--jobs` children at once, and say so on stderr."""
+
+    def take(entry: tuple[Row, str]) -> list[Row]:
+        job, memory = entry
+        limit = args.timeout or TIMEOUTS[job["set"]] * args.jobs
+        found = list(timed_jobs(job, memory, limit) if memory else compile_jobs(job, limit))
+        for row in found:
+            print(progress(row, job["contenders"]), file=sys.stderr, flush=True)
+        return found
+
+    with tempfile.NamedTemporaryFile(prefix="bench-lock-") as lock:
+        with ThreadPoolExecutor(args.jobs) as pool:
+            for found in pool.map(take, jobs(args, sets, lock.name)):
+                yield from found
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,11 +1,14 @@
 """What runs in a child process: one job, described by JSON on the command line, JSON on stdout."""
 
+import fcntl
 import json
 import os
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -82,12 +85,21 @@ def measure(job: Job) -> Row:
         limits = limit_steps(job["device"], reads, writes)
     steps.update({f"limit {name}": step for name, step in limits.items()})
     plan = Plan(**job["plan"])
-    rounds = take_rounds(steps, job["device"], plan, host=job["set"] in ("models", "overhead"))
+    with turn(job.get("lock")):
+        rounds = take_rounds(steps, job["device"], plan, host=job["set"] in ("models", "overhead"))
     for name in steps:
         target = row["contenders"].setdefault(name, {})
         target["seconds"] = rounds.median(name)
         target["times"] = rounds.times[name]
     return {**row, "dropped": rounds.dropped, "noisy": rounds.noisy}
+
+
+@contextmanager
+def turn(lock: str | None) -> Iterator[None]:
+    """Measure alone: children that compile at once wait here for each other."""
+    with Path(lock or os.devnull).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def peak(step: Callable[[], object]) -> int:
