@@ -6,7 +6,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -95,7 +95,7 @@ def measure(job: Job) -> Row:
 
 
 @contextmanager
-def turn(lock: str | None) -> Iterator[None]:
+def turn(lock: str | None) -> Generator[None]:
     """Measure alone: children that compile at once wait here for each other."""
     with Path(lock or os.devnull).open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
