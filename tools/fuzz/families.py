@@ -2,7 +2,9 @@
 
 Left out is what PyTorch leaves undefined: casts of floats outside an integer's range, the least
 integer divided by -1, division of integers by zero, the sign and the bits of a NaN, the mean that
-`var_mean` gives beside infinities (its running mean is NaN or infinite by the order of elements).
+`var_mean` gives beside infinities (its running mean is NaN or infinite by the order of elements),
+and what eager's vectors and its scalar tail see differently: gradients of bounded activations at
+NaN, and layer_norm where squares overflow.
 """
 
 from __future__ import annotations
@@ -15,8 +17,10 @@ _FLOAT_FUNCTIONS = """abs neg exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin
 atan sinh cosh tanh asinh acosh atanh sigmoid erf erfc floor ceil trunc round frac sign reciprocal
 square isnan isinf isfinite relu sgn positive isposinf isneginf nan_to_num lgamma""".split()
 
-_ACTIVATIONS = """gelu silu softplus elu selu hardtanh leaky_relu mish logsigmoid relu6 softsign
-tanhshrink celu softshrink hardshrink""".split()
+_ACTIVATIONS = """gelu silu softplus elu selu leaky_relu mish logsigmoid softsign tanhshrink
+celu""".split()
+
+_BOUNDED = "hardtanh relu6 softshrink hardshrink".split()
 
 POINTWISE = [
     "{a} + {a2}",
@@ -25,6 +29,7 @@ POINTWISE = [
     "{a} / {a2}",
     *(f"torch.{name}({{f}})" for name in _FLOAT_FUNCTIONS),
     *(f"F.{name}({{f}})" for name in _ACTIVATIONS),
+    *(f"F.{name}({{f}}.nan_to_num())" for name in _BOUNDED),
     "F.hardsigmoid({f}.float())",  # eager multiplies by the f32 1/6 in f64 as well
     "F.hardswish({f}.float())",
     "{a} + {c}",
@@ -154,7 +159,7 @@ REDUCTIONS = [
     "{f}.norm()",
     "{f}.softmax({d})",
     "{f}.log_softmax({d})",
-    "F.layer_norm({f}, {f}.shape[-1:])",
+    "F.layer_norm({f}.clamp(-1e15, 1e15), {f}.shape[-1:])",
     "F.normalize({f}, dim={d})",
     "torch.count_nonzero({a}, {d})",
     "{f}.sum(tuple(range({f}.dim()))[:2])",
