@@ -59,6 +59,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-tile",
     "kernel-privatise",
     "kernel-keep",
+    "kernel-moments",
     "kernel-vectorize",
     "kernel-pack",
     "kernel-threads",

@@ -43,6 +43,7 @@ PASSES: dict[str, str] = {
     "kernel-tile": "minductor.passes.kernel.tile:KernelTilePass",
     "kernel-privatise": "minductor.passes.kernel.privatise:KernelPrivatisePass",
     "kernel-online": "minductor.passes.kernel.online:KernelOnlinePass",
+    "kernel-moments": "minductor.passes.kernel.moments:KernelMomentsPass",
     "kernel-keep": "minductor.passes.kernel.keep:KernelKeepPass",
     "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",
     "kernel-pack": "minductor.passes.kernel.pack:KernelPackPass",

@@ -189,10 +189,10 @@ class GroupLowering:
             bool(stage.scans) or not SELF_COMBINING.issuperset(stage.kinds)
         )
         if linear:
-            total = product(stage.key)
-            extents, values = (total,), delinearise(stage.key, ex.dim(first))
-        else:
-            values = [v.subs(shift) for v in values]
+            flat = delinearise(extents, ex.dim(first))
+            extents = (product(extents),)
+            shift = {ex.dim_atom(fine + i): e for i, e in enumerate(flat)}
+        values = [v.subs(shift) for v in values]
         if not extents:
             extents = (ex.ONE,)
         env = dict(outer.env)

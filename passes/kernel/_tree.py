@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import SymbolsAttr, WordsAttr
 from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.scalar.ops import BoundOp, IfOp, RandomOp, TableOp
 
@@ -118,3 +119,23 @@ def nest_of(tree: k.ParallelOp) -> list[k.ParallelOp]:
         if len(ops) != 1 or not isinstance(ops[0], k.ParallelOp):
             return chain
         chain.append(ops[0])
+
+
+def with_variable(loop: Operation, ranges: Ranges) -> Ranges:
+    """Ranges inside an op: those given, and the variable of a loop."""
+    if not isinstance(loop, LOOPS):
+        return ranges
+    return ranges.with_extents([(loop.var.data, loop.extent.data)])
+
+
+def ranges_around(op: Operation, symbols: Ranges) -> Ranges:
+    """The symbols and the variables of the loops around an op."""
+    parent = op.parent_op()
+    if parent is None or isinstance(parent, k.FuncOp):
+        return symbols
+    return with_variable(parent, ranges_around(parent, symbols))
+
+
+def fresh_variable(kernel: k.FuncOp) -> int:
+    """A number that no loop variable of a kernel has, nor any above it."""
+    return 1 + max(op.var.data for op in kernel.walk() if isinstance(op, LOOPS))

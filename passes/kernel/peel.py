@@ -36,11 +36,12 @@ from minductor.dialects.loop.verify import symbol_ranges
 from minductor.dialects.scalar.ops import IfOp, WithinOp
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import (
-    LOOPS,
     estimate,
     is_leaf,
     kernels_of,
     module_hints,
+    ranges_around,
+    with_variable,
 )
 from minductor.passes.remarks import RemarkSink, sink_of
 
@@ -90,7 +91,7 @@ class _Cutter:
         if reason:
             self.sink.refused(self.options.name, self.kernel.sym_name.data, reason)
             return
-        outer = _ranges_around(self.loop, self.symbols)
+        outer = ranges_around(self.loop, self.symbols)
         pieces = [self._piece(low, high, outer) for low, high in pairwise(bounds)]
         grown = self._ops(self.kernel) + sum(map(self._ops, pieces)) - self._ops(self.loop)
         if grown > self.options.ops:
@@ -108,7 +109,7 @@ class _Cutter:
         moved = {ex.dim_atom(self.loop.var.data): ex.dim(self.loop.var.data) + low}
         for op in piece.body.block.walk():
             _map_exprs(op, moved)
-        _tidy(piece.body.block, _inside(piece, outer))
+        _tidy(piece.body.block, with_variable(piece, outer))
         return piece
 
     @staticmethod
@@ -187,27 +188,12 @@ def _simplify(op: Operation, ranges: Ranges) -> None:
             op.properties[name] = IndexAttr(tuple(ranges.simplify(e) for e in attr.data))
 
 
-def _inside(loop: Operation, ranges: Ranges) -> Ranges:
-    """`ranges` and the loop's variable."""
-    if not isinstance(loop, LOOPS):
-        return ranges
-    return ranges.with_extents([(loop.var.data, loop.extent.data)])
-
-
-def _ranges_around(op: Operation, symbols: Ranges) -> Ranges:
-    """The symbols and the variables of the loops around an op."""
-    parent = op.parent_op()
-    if parent is None or isinstance(parent, k.FuncOp):
-        return symbols
-    return _inside(parent, _ranges_around(parent, symbols))
-
-
 def _tidy(block: Block, ranges: Ranges) -> None:
     """Simplify indices, take the branches that are known, drop what nobody uses."""
     for op in list(block.ops):
         _simplify(op, ranges)
         for region in op.regions:
-            _tidy(region.block, _inside(op, ranges))
+            _tidy(region.block, with_variable(op, ranges))
         if isinstance(op, IfOp):
             known = _known(op, ranges)
             if known is not None:

@@ -56,6 +56,7 @@ from minductor.passes.kernel._rows import Rows, gathered
 from minductor.passes.kernel._tree import (
     LOOPS,
     estimate,
+    fresh_variable,
     is_leaf,
     kernels_of,
     module_hints,
@@ -280,11 +281,6 @@ def deal_out(rows: Expr, threads: int, unit: int) -> tuple[int, Expr]:
     chunk = ex.floordiv(rows + (unit * threads - 1), unit * threads) * unit
     known = rows.as_int
     return threads if known is None else -(-known // int(chunk)), chunk
-
-
-def fresh_variable(kernel: k.FuncOp) -> int:
-    """A number that no loop variable of a kernel has, nor any above it."""
-    return 1 + max(op.var.data for op in kernel.walk() if isinstance(op, LOOPS))
 
 
 def _rewrite(

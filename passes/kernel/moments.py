@@ -1,0 +1,165 @@
+"""kernel-moments: mean and variance by sums that are shifted by the first element.
+
+Before, the statistics of a channel over (images, places):
+    %m, %v, %n = kernel.reduce d1 : 25088 [welford] -> f32, f32, f32 {
+      %a = kernel.load %x[3136 * d0 + 200704 * (d1 floordiv 3136) + (d1 mod 3136)] : f32
+      kernel.yield %a : f32 }
+
+After:
+    %f = kernel.load %x[3136 * d0] : f32   %w = scalar.cast %f : f32 to f64
+    %s, %q = kernel.reduce d1 : 8 [add, add] -> f64, f64 {
+      %s1, %q1 = kernel.reduce d2 : 3136 [add, add] -> f64, f64 {
+        %a = kernel.load %x[3136 * d0 + 200704 * d1 + d2] : f32
+        %d = scalar.sub %a, %w : f64   %e = scalar.mul %d, %d : f64   kernel.yield %d, %e }
+      kernel.yield %s1, %q1 }
+    %m = %w + %s / n   %v = max(0, %q - %s * (%s / n))
+
+Values of at most four bytes are exact in f64, and so are their differences to the last place of
+the result. Sums need no count in the loop, and unlike moments they join level by level, so that a
+walk over several dimensions becomes loops whose innermost reads memory in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from minductor.dialects import expr as ex
+from minductor.dialects.dtypes import dtype_of_scalar
+from minductor.dialects.expr import Atom
+from minductor.dialects.expr_simplify import Ranges
+from minductor.dialects.kernel import ops as k
+from minductor.dialects.loop.verify import REDUCE_KINDS, op_exprs, symbol_ranges
+from minductor.passes.base import MiniPass
+from minductor.passes.kernel._accumulate import Moments, Plain
+from minductor.passes.kernel._copy import Copies, map_exprs, var_of
+from minductor.passes.kernel._tree import LOOPS, fresh_variable, kernels_of, ranges_around
+from minductor.passes.remarks import sink_of
+
+
+@dataclass(frozen=True)
+class KernelMomentsPass(MiniPass):
+    """Take the moments of C++ kernels by shifted sums.
+
+    moments: false leaves all as it is.
+    """
+
+    name = "kernel-moments"
+    needs = frozenset({"kernel"})
+
+    moments: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite every reduction of C++ kernels that has moments."""
+        if not self.moments:
+            return
+        symbols = symbol_ranges(op)
+        for kernel in kernels_of(op, "cpp"):
+            for stage in [o for o in kernel.walk() if isinstance(o, k.ReduceOp)]:
+                if "welford" not in stage.kind_names:
+                    continue
+                ranges = ranges_around(stage, symbols)
+                why = _refusal(stage, ranges)
+                if why:
+                    sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
+                    continue
+                _rewrite(stage, ranges, fresh_variable(kernel))
+
+
+def _refusal(stage: k.ReduceOp, ranges: Ranges) -> str:
+    """Why a reduction stays as it is; empty: it need not."""
+    low = ranges.interval(stage.extent.data)[0]
+    if low is None or low < 1:
+        return "there may be no first element"
+    if any(isinstance(op, LOOPS) for op in stage.body.block.ops):
+        return "a reduction has loops inside"
+    for kind in stage.kind_names:
+        if kind != "welford" and REDUCE_KINDS[kind] != (1, 1):
+            return f"[{kind}] stands beside them"
+    for kind, value in zip(stage.kind_names, _yielded(stage), strict=True):
+        if kind == "welford" and dtype_of_scalar(value.type).size > 4:
+            return "moments of f64 are not summed with a shift"
+    stored = {op.buffer for op in stage.walk() if isinstance(op, k.StoreOp)}
+    if any(isinstance(op, k.LoadOp) and op.buffer in stored for op in stage.walk()):
+        return "an iteration reads what it stores"
+    return ""
+
+
+def _yielded(stage: k.ReduceOp) -> list[SSAValue]:
+    last = stage.body.block.last_op
+    assert last is not None
+    return list(last.operands)
+
+
+def _rewrite(stage: k.ReduceOp, ranges: Ranges, fresh: int) -> None:
+    """Put shifted sums in the place of one reduction."""
+    pairs = zip(stage.kind_names, _yielded(stage), strict=True)
+    accs = [Moments(stage, v) if kind == "welford" else Plain(kind, v.type) for kind, v in pairs]
+    top = Copies(Block(), ranges, {}, {}, ())
+    firsts = [a.shift(top) if isinstance(a, Moments) else None for a in accs]
+    body = Block()
+    inside = top.within(body, [(stage.var.data, stage.extent.data)])
+    given: list[SSAValue] = []
+    for acc, first, value in zip(accs, firsts, inside.copy_all(stage.body.block), strict=True):
+        if first is not None and isinstance(acc, Moments):
+            inside.made[acc.key] = first
+        given += acc.give(inside, value)
+    inside.add(k.YieldOp.of(*given))
+    kinds = [kind for acc in accs for kind in acc.kinds]
+    types = [t for acc in accs for t in acc.types]
+    loop = k.ReduceOp.of(stage.var.data, stage.extent.data, kinds, types, body)
+    sums = iter(top.add(unfold(loop, ranges, fresh)).results)
+    olds = iter(stage.results)
+    for acc, first in zip(accs, firsts, strict=True):
+        slots = [next(sums) for _ in acc.types]
+        for i in range(1 if first is None else 3):
+            old = next(olds)
+            if old.uses:
+                new = acc.finish(top, slots, i)
+                new.name_hint = old.name_hint or new.name_hint
+                old.replace_all_uses_with(new)
+    for op in list(top.block.ops):
+        op.detach()
+        Rewriter.insert_op(op, InsertPoint.before(stage))
+    stage.detach()
+    stage.erase()
+
+
+# -- a loop over several dimensions ---------------------------------------------------------------
+def unfold(loop: k.ReduceOp, ranges: Ranges, fresh: int) -> k.ReduceOp:
+    """Loops in which no index divides the variable, where there are such."""
+    var, extent = var_of(loop), loop.extent.data.as_int
+    inner = None if extent is None else _inner(loop, var, extent)
+    if extent is None or inner is None:
+        return loop
+    number, size = loop.var.data, ex.const(inner)
+    outside = ranges.with_extents([(number, ex.const(extent // inner))])
+    env = {var: size * ex.dim(number) + ex.dim(fresh)}
+    ops = list(loop.body.block.ops)
+    for op in ops:
+        op.detach()
+    block = Block(ops)
+    within = outside.with_extents([(fresh, size)])
+    for op in block.walk():
+        map_exprs(op, lambda e: within.simplify(e.subs(env)))
+    types = [r.type for r in loop.results]
+    new = unfold(k.ReduceOp.of(fresh, size, loop.kind_names, types, block), outside, fresh + 1)
+    body = Block([new, k.YieldOp.of(*new.results)])
+    return k.ReduceOp.of(number, extent // inner, loop.kind_names, types, body)
+
+
+def _inner(loop: k.ReduceOp, var: Atom, extent: int) -> int | None:
+    """The longest inner loop that ends a division of the variable, if there is one."""
+    sizes: set[int] = set()
+    exprs = [e for op in loop.body.block.walk() for e in op_exprs(op)]
+    for e in exprs:
+        for mono, _ in e.terms:
+            for a in mono:
+                n = a.args[1].as_int if a.kind in ("floordiv", "mod") else None
+                if n is not None and a.args[0].as_atom is var and extent % n == 0:
+                    sizes.add(n)
+    return max((n for n in sizes if 1 < n < extent), default=None)
