@@ -3,6 +3,9 @@
 A buffer above the allocator's mmap threshold is fresh memory at every call: the kernel has to hand
 out and clear each page, which costs several times what a bandwidth-bound kernel costs. The pool
 keeps such blocks when the tensors on them die, up to a limit in bytes, and hands them out again.
+Kept huge pages are the system's to take back, which it does when memory runs short, not before.
+
+Blocks are private to the process, as other memory is: a forked child writes copies of its own.
 
 Limit: MINDUCTOR_POOL_BYTES, else an eighth of the machine's memory; 0 keeps nothing. Storage from
 the pool cannot be resized (`Tensor.resize_` to a larger size raises).
@@ -17,8 +20,10 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -37,6 +42,23 @@ def _default_limit() -> int:
     if text.isdigit():
         return int(text)
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 8
+
+
+@cache
+def huge_pages() -> bool:
+    """Whether the system hands out huge pages to those who ask."""
+    try:
+        text = Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text()
+    except OSError:
+        return False
+    return "[never]" not in text and hasattr(mmap, "MADV_HUGEPAGE")
+
+
+def _advise(block: mmap.mmap, name: str) -> None:
+    """Tell the system what a block is for; page by page that would cost more than it brings."""
+    if huge_pages():
+        with suppress(OSError):
+            block.madvise(getattr(mmap, name))
 
 
 class Pool:
@@ -75,10 +97,22 @@ class Pool:
                 best = min(fitting, key=len)
                 self._free = [b for b in self._free if b is not best]
                 return best
-        block = mmap.mmap(-1, size)
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            block.madvise(mmap.MADV_HUGEPAGE)
+        return self._map(size)
+
+    def _map(self, size: int) -> mmap.mmap:
+        try:
+            block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        except OSError:  # no room: what waits for its next use makes some
+            self.release()
+            block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        _advise(block, "MADV_HUGEPAGE")
         return block
+
+    def release(self) -> None:
+        """Give all memory that waits for its next use back to the system."""
+        with self._lock:
+            self._settle()
+            self._free.clear()
 
     def _lend(self, block: mmap.mmap) -> memoryview:
         """A view whose death, with the last tensor on it, brings the block back."""
@@ -99,7 +133,9 @@ class Pool:
 
     def _settle(self) -> None:
         while self._returned:
-            self._free.append(self._returned.popleft())
+            block = self._returned.popleft()
+            _advise(block, "MADV_FREE")
+            self._free.append(block)
         kept = sum(map(len, self._free))
         while self._free and kept > self.limit:
             kept -= len(self._free.pop(0))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import threading
 
 import pytest
 import torch
 
-from minductor.runtime.pool import Pool, pool
+from minductor.runtime.pool import Pool, huge_pages, pool
 
 MB = 1 << 20
 F32 = torch.float32
@@ -117,3 +119,37 @@ def test_the_process_has_one_with_a_limit(monkeypatch: pytest.MonkeyPatch) -> No
         assert pool().limit == 12345
     finally:
         pool.cache_clear()
+
+
+def test_a_forked_child_writes_a_copy(small: Pool) -> None:
+    x = vector(small, 2).fill_(1.0)
+    flat = x.numpy()
+    child = os.fork()
+    if child == 0:  # numpy alone: torch's threads are not forked
+        flat[:] = 2.0
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert x[0] == 1.0
+
+
+@pytest.mark.skipif(not huge_pages(), reason="the system has no huge pages to give")
+def test_blocks_lie_on_huge_pages(small: Pool) -> None:
+    x = vector(small, 32)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    x.fill_(1.0)
+    faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+    assert faults < 32 * MB // 4096 // 2
+
+
+def test_release_gives_all_back(small: Pool) -> None:
+    x = vector(small, 4)
+    del x
+    small.release()
+    assert small.free_bytes() == 0
+
+
+def test_a_block_that_came_back_holds_what_is_written_to_it(small: Pool) -> None:
+    for value in range(5):
+        x = vector(small, 4).fill_(float(value))
+        assert bool((x == value).all())
+        del x
