@@ -15,32 +15,13 @@ import torch
 from torch._dynamo.utils import flatten_graph_inputs
 from torch._functorch import config as functorch_config
 from torch._functorch.aot_autograd import aot_module_simplified
-from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch.fx import GraphModule
 
-from minductor.joint_cse import merge_common
 from minductor.lowering.decompositions import decompositions, whole_before_autograd
+from minductor.partition import partition
 
 GraphCompiler = Callable[[GraphModule, Sequence[Any], str], Callable[[list[Any]], Any]]
 """(graph, fake inputs, kind) -> boxed callable; kind is forward, backward or inference."""
-
-
-def partition(
-    joint: GraphModule, joint_inputs: Any, **keywords: Any
-) -> tuple[GraphModule, GraphModule]:
-    """Splits a joint graph so that little is saved between forward and backward.
-
-    torch's min-cut does it, after our own merging of common subexpressions: with its own on it
-    loads all of TorchInductor, which costs more than the rest of a compile.
-    """
-    joint.graph.eliminate_dead_code()
-    merge_common(joint.graph)
-    settings = {"cse": False}
-    if hasattr(functorch_config, "graphsafe_rng_functionalization"):
-        # generators among the inputs would be a second way to save random states
-        settings["graphsafe_rng_functionalization"] = False
-    with functorch_config.patch(settings):
-        return min_cut_rematerialization_partition(joint, joint_inputs, **keywords)
 
 
 def trace_and_compile(

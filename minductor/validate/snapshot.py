@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,11 @@ class Snapshot:
         """A copy that may be written; torch's default generator is as it was."""
         torch.set_rng_state(self._random)
         storages = [storage.clone() for storage in self._storages]
-        return [_tensor(a, storages[a.storage]) if isinstance(a, _Place) else a for a in self._args]
+        owners = Counter(a.storage for a in self._args if isinstance(a, _Place))
+        return [
+            _tensor(a, storages[a.storage], owners[a.storage] > 1) if isinstance(a, _Place) else a
+            for a in self._args
+        ]
 
     def save(self, path: Path) -> None:
         """Writes the arguments, for `mini-run --inputs` (`torch.load` gives the list back)."""
@@ -71,6 +76,11 @@ def _place(tensor: Tensor, storage: int) -> _Place:
     return _Place(storage, tensor.dtype, sizes, strides, int(tensor.storage_offset()))
 
 
-def _tensor(place: _Place, storage: torch.UntypedStorage) -> Tensor:
+def _tensor(place: _Place, storage: torch.UntypedStorage, shared: bool) -> Tensor:
+    """The tensor in a copied storage; a view of all of it where others show it too, as of a user
+    who made them by slicing: AOTAutograd writes through what they are views of."""
     empty = torch.empty(0, dtype=place.dtype)
-    return empty.set_(storage, place.offset, place.sizes, place.strides)
+    if not shared:
+        return empty.set_(storage, place.offset, place.sizes, place.strides)
+    whole = empty.set_(storage, 0, (storage.nbytes() // place.dtype.itemsize,), (1,))
+    return whole.as_strided(place.sizes, place.strides, place.offset)

@@ -205,6 +205,24 @@ def test_in_place_on_intermediates_with_gradients() -> None:
     check(f, lambda: (leaf(uniform(5, 4)),), grad=True)
 
 
+def test_backward_of_what_was_read_before_an_input_was_written() -> None:
+    def through_detach(x: Tensor) -> Tensor:
+        y = x.to(torch.float64).logcumsumexp(0)
+        seen = x.detach()
+        seen.add_(seen.flip(0))
+        return y
+
+    def overwritten(x: Tensor, n: Tensor) -> tuple[Tensor, Tensor]:
+        root = torch.sqrt(n).view(2, 4)
+        y = torch.addcmul(x, x, root, value=0.5)
+        n.copy_(root.view(8))
+        return y, root + 1
+
+    check(through_detach, lambda: (leaf(uniform(9, 2)),), grad=True)
+    counts = torch.tensor([3, 7, 200, 255, 0, 1, 9, 16], dtype=torch.uint8)
+    check(overwritten, lambda: (leaf(uniform(2, 4)), counts.clone()), grad=True)
+
+
 @torch.library.custom_op("e2e::bump", mutates_args=("x",))
 def bump(x: Tensor) -> None:
     x.add_(100)
