@@ -45,6 +45,7 @@ from minductor.dialects.loop.verify import symbol_ranges
 from minductor.dialects.types import TensorType
 from minductor.lowering.loop_to_kernel.group import GroupLowering
 from minductor.lowering.loop_to_kernel.host import HostBuilder, reads_outside, written_over
+from minductor.lowering.loop_to_kernel.rows import RowLimits
 from minductor.lowering.loop_to_kernel.space import SpaceError
 from minductor.passes.base import MiniPass
 
@@ -55,7 +56,9 @@ HOST = "call"
 class LoopToKernelPass(MiniPass):
     """Lower groups to kernel.func and everything else to the host program @call.
 
-    target: "cpp" or "triton"; kernel names begin with it.
+    target: "cpp" or "triton"; kernel names begin with it. least: what a value must cost to be kept
+    in a row of a C++ kernel's own rather than computed again, an add is 1; room: bytes of a
+    kernel's rows, 0 for none.
     """
 
     name = "loop-to-kernel"
@@ -64,21 +67,25 @@ class LoopToKernelPass(MiniPass):
     ends = frozenset({"loop"})
 
     target: str = "cpp"
+    least: int = 48
+    room: int = 65536
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower each function of the module that still holds `loop` ops."""
+        limits = RowLimits(self.least, self.room if self.target == "cpp" else 0)
         for fn in list(op.body.block.ops):
             if isinstance(fn, func.FuncOp) and not fn.is_declaration:
-                _FunctionLowering(op, fn, self.target).run()
+                _FunctionLowering(op, fn, self.target, limits).run()
 
 
 class _FunctionLowering:
     """State of one function's lowering."""
 
-    def __init__(self, module: ModuleOp, fn: func.FuncOp, target: str):
+    def __init__(self, module: ModuleOp, fn: func.FuncOp, target: str, limits: RowLimits):
         self.module = module
         self.fn = fn
         self.target = target
+        self.limits = limits
         self.ranges: Ranges = symbol_ranges(fn)
         self.kernels: list[k.FuncOp] = []
         self.before = sum(isinstance(op, k.FuncOp) for op in module.body.block.ops)
@@ -134,7 +141,9 @@ class _FunctionLowering:
         outside = {v: r for v, r in zip(last.operands, op.results, strict=True)}
         over = {v: arg for v in kept if (arg := written_over(op, v, outside[v], self.host.uses))}
         try:
-            lowering = GroupLowering(op.nests, kept, self.ranges, over, op.across_nests)
+            lowering = GroupLowering(
+                op.nests, kept, self.ranges, over, op.across_nests, self.limits
+            )
             result = lowering.lower(name, config, bytes_)
         except SpaceError as e:
             raise DiagnosticException(f'group "{op.sym.data}" cannot become one kernel: {e}') from e

@@ -193,23 +193,27 @@ class Emitter:
         common: Scope,
         ordered: AbstractSet[int],
         gathered: Sequence[Node] = (),
-        gather: Callable[[Scope], None] | None = None,
+        before: Callable[[Scope], None] | None = None,
+        after: Callable[[Scope], None] | None = None,
     ) -> None:
         """Emit one stage after what it needs of the common level.
 
-        `gather` adds what the `gathered` reductions take from one iteration.
+        `before` adds what stands first in an iteration, `after` what follows its values and stores:
+        what the `gathered` reductions take from it.
         """
         block = Block()
         body = Scope(block, loops.env, loops.ranges, common)
         if stage.scans:
             self._scan(stage, loops, common, body)
             return
+        if before is not None:
+            before(body)
         roots = [d for n in (*stage.reduces, *gathered, *stage.stores) for d in n.deps]
         self.emit(roots, common, body)
         for node in stage.stores:
             self.store(node, body)
-        if gather is not None:
-            gather(body)
+        if after is not None:
+            after(body)
         if not stage.reduces:
             pairs = list(zip(loops.variables, loops.extents, strict=True))
             common.block.add_op(wrap_loops(pairs, block, ordered))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Block, SSAValue
@@ -31,6 +31,7 @@ from minductor.lowering.loop_to_kernel.graph import (
     ValueGraph,
     index_of,
 )
+from minductor.lowering.loop_to_kernel.rows import NO_ROWS, RowLimits, Rows, walks_rows
 from minductor.lowering.loop_to_kernel.space import (
     SpaceError,
     collapse,
@@ -55,7 +56,7 @@ class GroupLowering:
     """Lowers the nests of one group; `kept` are the results that must reach memory.
 
     `over` maps a fresh result to the outside tensor whose storage it is written over; `across` are
-    the nests whose reduce variables walk the common loops.
+    the nests whose reduce variables walk the common loops; `limits` says what rows may hold.
     """
 
     def __init__(
@@ -65,15 +66,19 @@ class GroupLowering:
         symbols: Ranges,
         over: Mapping[SSAValue, SSAValue] | None = None,
         across: Sequence[NestOp] = (),
+        limits: RowLimits = NO_ROWS,
     ):
         self.over = over or {}
         self.across = set(across)
         self.nests = nests
         self.kept = kept
         self.symbols = symbols
+        self.limits = limits
         self.ordered: set[int] = set()
         self.read_over: set[SSAValue] = set()
         self.common = self._common_space()
+        self.inner_lists = inner_lists(nests, self.across, product(self.common))
+        self.fine_keys: dict[tuple[Expr, ...], tuple[Expr, ...]] = {}
         self.bases = [self._instance(i, nest) for i, nest in enumerate(nests)]
 
     # -- iteration space -------------------------------------------------------------------------
@@ -95,7 +100,7 @@ class GroupLowering:
             split = split_prefix(parallel, total)
             if split is not None:
                 lists.append(split[0])
-        return common(lists)
+        return common(list(dict.fromkeys(map(tuple, lists))))
 
     def _instance(self, position: int, nest: NestOp) -> Instance:
         domain = nest.domain.data
@@ -141,20 +146,12 @@ class GroupLowering:
 
     def _fine_key(self, extents: Sequence[Expr]) -> tuple[Expr, ...]:
         """The refinement of all inner extent lists of this product."""
-        wanted = product(extents)
-        lists: list[Sequence[Expr]] = [extents]
-        total = product(self.common)
-        for nest in self.nests:
-            domain = nest.domain.data
-            rest: Sequence[Expr] = (*domain.reduce, *domain.scan)
-            if nest in self.across:
-                rest = domain.parallel
-            elif product(domain.parallel) is not total:
-                split = split_prefix(domain.parallel, total)
-                rest = split[1] if split is not None else ()
-            if rest and product(rest) is wanted:
-                lists.append(rest)
-        return common(lists)
+        key = tuple(extents)
+        found = self.fine_keys.get(key)
+        if found is None:
+            others = self.inner_lists.get(product(extents), ())
+            found = self.fine_keys[key] = common(list(dict.fromkeys([key, *others])))
+        return found
 
     # -- final variables -------------------------------------------------------------------------
     def _accesses(self, graph: ValueGraph) -> list[Expr]:
@@ -254,21 +251,42 @@ class GroupLowering:
             self.ordered |= set(outer.variables)
         found = {g.node: g for g in late}
         top = Scope(body, outer.env, outer.ranges)
-        for stage in placer.stages:
-            loops = self._loops_of(stage, outer, accesses, len(outer.extents))
+        rows = self._rows(emitter.graph, placer.stages, outer, accesses)
+        body.add_ops(row.local for row in rows.rows)
+        for number, (stage, loops) in enumerate(zip(placer.stages, rows.loops, strict=True)):
             gather = [found[n] for n in stage.stores if n in found]
             stage.stores = [n for n in stage.stores if n not in found]
             self.ordered |= self._unsafe(stage.stores, loops)
+
+            def after(scope: Scope, gather: Sequence[Gather] = gather, at: int = number) -> None:
+                rows.store(at, emitter, scope)
+                add_all(emitter, gather, rows.loops[at], scope)
+
             emitter.stage(
                 stage, loops, top, self.ordered,
                 [g.node for g in gather],
-                lambda scope, gather=gather, loops=loops: add_all(emitter, gather, loops, scope),
+                lambda scope, at=number: rows.take(at, scope),
+                after,
             )  # fmt: skip
         for node in emitter.graph.stores:
             if not node.inner and not node.late:
                 emitter.emit(node.deps, top, top)
                 emitter.store(node, top)
                 self.ordered |= self._unsafe([node], outer)
+
+    def _rows(
+        self,
+        graph: ValueGraph,
+        stages: Sequence[Stage],
+        outer: StageLoops,
+        accesses: Sequence[Expr],
+    ) -> Rows:
+        """The loops of all stages, and the values that some keep for others."""
+        loops = [self._loops_of(stage, outer, accesses, len(outer.extents)) for stage in stages]
+        walks = bool(self.common) and walks_rows(accesses, len(self.common))
+        rows = Rows(graph, stages, loops, self.limits if walks else NO_ROWS)
+        rows.plan()
+        return rows
 
     def _late(
         self, emitter: Emitter, late: Sequence[Gather], accesses: Sequence[Expr], block: Block
@@ -326,6 +344,24 @@ class GroupLowering:
             return "update"
         number = owner.number_of(value)
         return "write" if owner.updated(number) is None else "update"
+
+
+def inner_lists(
+    nests: Sequence[NestOp], across: Container[NestOp], total: Expr
+) -> dict[Expr, list[tuple[Expr, ...]]]:
+    """The extents that nests iterate inside common loops of `total` steps, by their product."""
+    out: dict[Expr, dict[tuple[Expr, ...], None]] = {}
+    for nest in nests:
+        domain = nest.domain.data
+        rest: Sequence[Expr] = (*domain.reduce, *domain.scan)
+        if nest in across:
+            rest = domain.parallel
+        elif product(domain.parallel) is not total:
+            split = split_prefix(domain.parallel, total)
+            rest = split[1] if split is not None else ()
+        if rest:
+            out.setdefault(product(rest), {})[tuple(rest)] = None
+    return {of: list(lists) for of, lists in out.items()}
 
 
 def _buffer(value: SSAValue) -> BufType:

@@ -55,3 +55,24 @@ def test_levels_agree():
     fn = lambda x: (torch.softmax(x, -1),)  # noqa: E731
     x = torch.randn(20, 50)
     close(compiled(fn, validate=True, cache=False)(x), fn(x.double()), 1e-5)
+
+
+@pytest.mark.parametrize("shape", [(64, 128), (1, 37), (5, 0)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_rows_of_many_stages(shape, dtype):
+    """What a stage computed waits in a row of the kernel's own for the stages after it."""
+
+    def fn(x, y):
+        for k in range(12):
+            x = torch.sin(x * 0.4 + y)
+            x = torch.exp(x * 0.5) * torch.tanh(x)
+            x = x - (x.mean(-1, keepdim=True) if k % 2 or not x.numel() else x.amax(-1, True))
+        return x, x.abs()
+
+    x, y = torch.randn(shape).to(dtype), torch.randn(shape).to(dtype)
+    ours, eager, exact = compiled(fn)(x, y), fn(x, y), fn(x.double(), y.double())
+    for a, b, c in zip(ours, eager, exact, strict=True):
+        assert a.dtype is dtype
+        if a.numel():
+            least = 1e-5
+            assert (a - c).abs().max() <= max(2 * (b - c).abs().max().item(), least)

@@ -9,6 +9,7 @@ from minductor.passes.context import MiniContext
 from minductor.passes.pipelines import build_pipeline
 
 TYPE = "!aten.t<f32[8, 8]>"
+ROWS = "!aten.t<f32[8, 1]>"
 
 
 def apart(count: int) -> str:
@@ -54,3 +55,24 @@ def test_many_results_cost_in_proportion() -> None:
 
 def test_ten_thousand_ops_in_a_row() -> None:
     seconds(chain(10_000), ())
+
+
+def stages(count: int) -> str:
+    """Dear values, each less its mean over a row: one kernel of many stages."""
+    lines = [f"func.func @inference(%a0: {TYPE}) -> {TYPE} {{"]
+    for i in range(count):
+        lines.append(f"%s{i} = aten.sin.default(%a{i}) : {TYPE}")
+        lines.append(f"%e{i} = aten.exp.default(%s{i}) : {TYPE}")
+        lines.append(f"%t{i} = aten.tanh.default(%e{i}) : {TYPE}")
+        lines.append(f"%m{i} = aten.mean.dim(%t{i}, dim = [1], keepdim = true) : {ROWS}")
+        lines.append(f"%a{i + 1} = aten.sub.Tensor(%t{i}, %m{i}) : {TYPE}")
+    return "\n".join([*lines, f"func.return %a{count} : {TYPE}", "}"])
+
+
+def test_stages_of_a_row_are_computed_once() -> None:
+    ctx = MiniContext()
+    module = Parser(ctx, stages(24)).parse_module()
+    for one in build_pipeline("default-cpu{threads=2 isa=avx2}"):
+        one.apply(ctx, module)
+    # 24, and as many again where a reader has a copy of its own; 300 with each stage from the start
+    assert sum(op.name == "scalar.tanh" for op in module.walk()) <= 48
