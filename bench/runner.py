@@ -17,6 +17,9 @@ MARK = "BENCH-RESULT "
 REUSE = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "68719476736"}
 """glibc settings under which freed memory is kept: kernels are compared, not page faults."""
 
+IN_PROCESS = {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
+"""TorchInductor starts no workers where compile time does not count: each imports torch anew."""
+
 PHASES = (("cold", 0), ("next", 1), ("warm", 0))
 """Compile phases in order, with the variant of the program that each compiles."""
 
@@ -72,7 +75,7 @@ def run_child(job: Job, env: dict[str, str], timeout: float) -> Row:
 def timed_jobs(base: Job, memory: str, timeout: float) -> Iterator[Row]:
     """One row: all contenders of the job in one process, with the allocator setting."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        env = Caches(Path(folder)).env("run") | (REUSE if memory == "reuse" else {})
+        env = Caches(Path(folder)).env("run") | IN_PROCESS | (REUSE if memory == "reuse" else {})
         yield {**identity(base), "memory": memory, **run_child(base, env, timeout)}
 
 

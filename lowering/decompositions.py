@@ -29,7 +29,6 @@ KEPT_WHOLE = (
     "_upsample_nearest_exact3d",
     "baddbmm",
     "hardshrink",
-    "hardshrink_backward",  # would give another gradient at NaN
     "embedding_dense_backward",  # would become index_put(accumulate)
     "max_unpool2d",  # would lose channels_last
     "max_unpool3d",
@@ -42,7 +41,6 @@ KEPT_WHOLE = (
     "replication_pad2d",
     "select_scatter",  # would become arange, eq, where
     "softshrink",  # would give -0.0 where eager gives 0.0
-    "softshrink_backward",
     "std",  # this and below: would round the variance before the root
     "std_mean",
     "take",

@@ -8,6 +8,11 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 
+SHRINKS: tuple[Any, ...] = (
+    torch.ops.aten.hardshrink_backward,
+    torch.ops.aten.softshrink_backward,
+)
+
 
 def index_fill(x: torch.Tensor, dim: int, index: torch.Tensor, value: Any) -> torch.Tensor:
     """`x` with `value` at places of a dimension; torch's own decomposition may leave a write into
@@ -18,6 +23,12 @@ def index_fill(x: torch.Tensor, dim: int, index: torch.Tensor, value: Any) -> to
     places: list[torch.Tensor | None] = [None] * (dim % whole.dim())
     filled = torch.ops.aten.index_put(whole, [*places, index.reshape(-1)], value.to(x.dtype))
     return filled.reshape(x.shape) if x.dim() == 0 else filled
+
+
+def shrink_backward(grad: torch.Tensor, x: torch.Tensor, lambd: float) -> torch.Tensor:
+    """The gradient where `x` is farther than lambd from 0; 0 at NaN, as of eager's vectors. Torch
+    has no form of it for symbolic sizes."""
+    return torch.where(x.abs() > lambd, grad, 0.0)
 
 
 def _embedding_bag(op: OpOverload) -> Callable[..., Any]:
@@ -50,4 +61,5 @@ def own_decompositions() -> dict[OpOverload, Callable[..., Any]]:
     """By overload."""
     fill: Any = torch.ops.aten.index_fill
     whole = {fill.int_Scalar: index_fill, fill.int_Tensor: index_fill}
-    return {**whole, **partial_decompositions()}
+    shrunk = {op.default: shrink_backward for op in SHRINKS}
+    return {**whole, **shrunk, **partial_decompositions()}

@@ -103,17 +103,6 @@ def hardshrink(call: Call) -> list[Result]:
     return pointwise(call, body, [call.ref("self"), call.operand("lambd")])
 
 
-@lower("softshrink_backward.default", "hardshrink_backward.default")
-def shrink_backward(call: Call) -> list[Result]:
-    """The gradient where self is farther than lambd from 0; 0 at NaN."""
-    grad = call.ref("grad_output" if "grad_output" in call.args else "grad_out")
-
-    def body(b: NestBuilder, grad: SSAValue, x: SSAValue, gap: SSAValue) -> SSAValue:
-        return b.op("select", b.op("gt", b.op("abs", x), gap), grad, b.like(0, grad))
-
-    return pointwise(call, body, [grad, call.ref("self"), call.operand("lambd")])
-
-
 @lower("ldexp.Tensor")
 def ldexp(call: Call) -> list[Result]:
     """self * 2 ** other."""
