@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
-from torch._dynamo.utils import flatten_graph_inputs
+from torch._dynamo.utils import counters, flatten_graph_inputs
 from torch._functorch import config as functorch_config
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch.fx import GraphModule
@@ -51,9 +51,12 @@ def trace_and_compile(
         product = disable(of_kind("backward"))(gm, example_inputs)
         return disable(product, reason="the compiled backward is not traced")
 
+    # Dynamo reads here whether AOTAutograd had the graph: where it split one by the buckets of
+    # DistributedDataParallel, the first call of each part is then answered with fake tensors
+    counters["aot_autograd"]["total"] += 1
     symbolic = any(isinstance(one, torch.SymInt) for one in inputs)
     with _backward_now(), whole_before_autograd(symbolic):
-        return aot_module_simplified(
+        call = aot_module_simplified(
             gm,
             inputs,
             fw_compiler=of_kind("forward"),
@@ -63,6 +66,8 @@ def trace_and_compile(
             decompositions=decompositions(eager_random),
             keep_inference_input_mutations=True,
         )
+    counters["aot_autograd"]["ok"] += 1
+    return call
 
 
 def _backward_now() -> AbstractContextManager[Any]:

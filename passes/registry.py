@@ -55,6 +55,7 @@ PASSES: dict[str, str] = {
     "kernel-index-width": "minductor.passes.kernel.index_width:KernelIndexWidthPass",
     "kernel-extern-out": "minductor.passes.kernel.extern_out:KernelExternOutPass",
     "kernel-order": "minductor.passes.kernel.order:KernelOrderPass",
+    "kernel-wait": "minductor.passes.kernel.wait:KernelWaitPass",
     "kernel-inplace": "minductor.passes.kernel.inplace:KernelInplacePass",
     "kernel-memory": "minductor.passes.kernel.memory:KernelMemoryPass",
     "kernel-pool": "minductor.passes.kernel.pool:KernelPoolPass",

@@ -32,6 +32,7 @@ from minductor.codegen.wrapper.values import (
     tuple_text,
 )
 from minductor.dialects.aten.control import CONTROL
+from minductor.dialects.aten.traits import COLLECTIVES, WAIT
 from minductor.dialects.attrs import ExprAttr, IndexAttr
 from minductor.dialects.expr import Atom, Expr, str_atom
 from minductor.dialects.kernel.host import (
@@ -327,7 +328,8 @@ class Wrapper:
         type_ = result.type
         self._bind_sizes(result)
         own = callee.startswith(_OWN) and callee not in CONTROL
-        if not isinstance(type_, TensorType) or own or not _is_read(result):
+        under_way = callee.startswith(COLLECTIVES) and callee != WAIT
+        if not isinstance(type_, TensorType) or own or under_way or not _is_read(result):
             return
         self._shape((*type_.sizes, *type_.strides))
         name = self._names[result]

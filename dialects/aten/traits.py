@@ -96,7 +96,13 @@ ORDERED = frozenset(
         "sym_constrain_range_for_size",
     }
 )
-ORDERED_NAMESPACES = frozenset({"_c10d_functional"})
+COLLECTIVES = "_c10d_functional."
+"""How the names of collectives between processes begin: each runs on until its WAIT."""
+
+WAIT = "_c10d_functional.wait_tensor.default"
+"""The op whose result is its operand, once the collective that makes it is done."""
+
+ORDERED_NAMESPACES = frozenset({COLLECTIVES.rstrip(".")})
 
 ELEMENTWISE_BESIDE_TAGS = frozenset(
     {"_to_copy", "clone", "where", "convert_element_type", "lift_fresh_copy", "masked_fill"}

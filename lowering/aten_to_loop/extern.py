@@ -7,6 +7,16 @@
 
 Arguments stand in schema order, keyword-only ones by name, defaults at the end left out. Tensors
 are handed over with exactly the sizes and strides that the `aten` types promise.
+
+A collective runs on while the program goes on; the wait for its result gives that very result, and
+holds what the collective reads:
+
+    %r = aten._c10d_functional.all_reduce(%x, ..)
+    %w = aten._c10d_functional.wait_tensor(%r)
+      -->
+    %r = loop.extern "_c10d_functional.all_reduce.default"(%x) args [#loop.arg<0>, ..] {ordered}
+    %w = loop.extern "_c10d_functional.wait_tensor.default"(%r, %x) args [#loop.arg<0>]
+           {aliases [[0, 0]], ordered}
 """
 
 from __future__ import annotations
@@ -19,7 +29,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from minductor.dialects.aten import AtenOp, ControlOp
 from minductor.dialects.aten.table import SEED
-from minductor.dialects.aten.traits import COPIES_DESPITE_ALIAS, Random, is_ordered
+from minductor.dialects.aten.traits import (
+    COLLECTIVES,
+    COPIES_DESPITE_ALIAS,
+    WAIT,
+    Random,
+    is_ordered,
+)
 from minductor.dialects.attrs import IndexAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.loop.ops import ExternOp
@@ -40,11 +56,14 @@ def extern_call(fn: FunctionLowering, op: AtenOp, args: Mapping[str, object]) ->
             positional = [StringAttr(callee), seed, ArrayAttr(positional)]
             callee = SEEDED
     written = _written_operands(op, args, packer)
+    aliases = _aliases(op, args, packer)
+    if callee == WAIT:
+        _hold(args, packer)
+        aliases = [(0, 0)]
     props: dict[str, Attribute] = {"origins": origins_attr(fn.origins)}
     if written:
         props["mutates"] = IndexAttr(tuple(Expr.of(k) for k in written))
     props.update(_effects(op))
-    aliases = _aliases(op, args, packer)
     if aliases:
         props["aliases"] = ArrayAttr([IndexAttr((Expr.of(r), Expr.of(k))) for r, k in aliases])
     ties = [packer.operands[k].type for k in written]
@@ -55,6 +74,15 @@ def extern_call(fn: FunctionLowering, op: AtenOp, args: Mapping[str, object]) ->
     for old, new in zip(written, call.results[len(types) :], strict=True):
         _rewritten(fn, packer.refs[old], new)
     return [result_of(fn, v) for v in call.results[: len(types)]]
+
+
+def _hold(args: Mapping[str, object], packer: _Packer) -> None:
+    """What the collective reads is in use until the wait, which takes it as operands, too."""
+    for ref in args.values():
+        owner = ref.base.owner if isinstance(ref, Ref) else None
+        packer.operand(cast(Ref, ref))
+        if isinstance(owner, ExternOp) and owner.callee.data.startswith(COLLECTIVES):
+            packer.operands += [v for v in owner.operands if v not in packer.operands]
 
 
 def _drawn_next(seed: object) -> bool:
