@@ -77,6 +77,7 @@ KERNEL_CUDA: tuple[str, ...] = (
     "loop-to-kernel{target=triton}",
     "kernel-predicate",
     "kernel-atomics",
+    "kernel-flatten",
     "kernel-split",
     "kernel-persist",
     "kernel-online",
@@ -87,7 +88,7 @@ KERNEL_CUDA: tuple[str, ...] = (
     "kernel-order",
     "kernel-wait",
     "kernel-inplace",
-    "kernel-memory",
+    "kernel-memory{slack=2097152}",
     "verify-stage{stage=kernel}",
 )
 """fused `loop` to scheduled `kernel`, for the Triton emitter."""

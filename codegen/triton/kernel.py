@@ -26,6 +26,7 @@ from minductor.dialects import expr as ex
 from minductor.dialects.dtypes import dtype_of_scalar
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import symbol_ranges
+from minductor.dialects.scalar import ops as sc
 from minductor.dialects.types import BufType
 
 GridLoop = k.ParallelOp | k.ForOp | k.TileOp | k.ReduceOp
@@ -220,7 +221,8 @@ class KernelPrinter:
         if words.tail != "none":
             mask = f"m{op.var.data}"
             inner.line(f"{mask} = {var} < {scope.index(extent, [])}")
-        inner.axes[ex.dim_atom(op.var.data)] = Axis(position, words.lanes, mask)
+        count = scope.index(extent, []) if base == "0" else ""
+        inner.axes[ex.dim_atom(op.var.data)] = Axis(position, words.lanes, mask, count)
         return inner
 
     def _enter(self, scope: Scope, op: Operation, single: bool) -> Scope:
@@ -255,7 +257,13 @@ class KernelPrinter:
         self._block(inner, op.body.block)
         parts = _parts(inner, op.kind_names, list(last.operands))
         masks = inner.mask([atom])
+        turn = f"d{op.var.data}" if lanes == 1 else "0"
+        if lanes > 1 and inner.depth > scope.depth:
+            turn = f"d{op.var.data}_base // {lanes}"
         for part, acc in zip(parts, accs, strict=True):
+            if part.kind == "welford":
+                red.moments(inner, part, acc, shape, masks, turn)
+                continue
             states = red.lifted(inner, part, shape, masks)
             red.step(inner, part, acc, states)
         results = iter(op.results)
@@ -272,8 +280,15 @@ class KernelPrinter:
         varies = joined(scope, list(op.operands))
         shape = scope.shape(varies | {atom})
         (part,) = _parts(scope, [op.kind.data], list(op.operands))
-        states = red.lifted(scope, part, shape, scope.mask([atom]))
-        names = red.finish(scope, part, red.fold(scope, part, states, axis.position))
+        masks = scope.mask([atom])
+        if part.kind == "welford" and axis.count:
+            names = red.whole_moments(scope, part, shape, masks, axis)
+        elif part.kind in ("argmin", "argmax"):
+            short = _short(scope, op.operands[1])
+            names = red.whole_arg(scope, part, shape, masks, axis.position, short)
+        else:
+            states = red.lifted(scope, part, shape, masks)
+            names = red.finish(scope, part, red.fold(scope, part, states, axis.position))
         for name, result in zip(names, op.results, strict=True):
             define(scope, result, name, varies - {atom})
 
@@ -356,6 +371,15 @@ def _parts(scope: Scope, kinds: list[str], values: list[SSAValue]) -> list[red.P
         dtypes = tuple(dtype_of_scalar(v.type).name for v in args)
         out.append(red.Part(kind, dtypes, tuple(scope.names[v] for v in args)))
     return out
+
+
+def _short(scope: Scope, value: SSAValue) -> bool:
+    """An index that 32 bits hold."""
+    owner = value.owner
+    if not isinstance(owner, sc.IndexOp) or owner.expr.data.vars("tu"):
+        return False
+    low, high = scope.ranges.interval(owner.expr.data)
+    return low is not None and low >= 0 and high is not None and high < 2**31 - 1
 
 
 def _accumulators(scope: Scope, kinds: list[str], dtypes: list[str], shape: str) -> list[list[str]]:

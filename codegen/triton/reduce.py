@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from minductor.codegen.triton.scope import TYPES, EmitError, Scope
+from minductor.codegen.triton.scope import TYPES, Axis, EmitError, Scope
 from minductor.dialects.dtypes import DTYPES
 from minductor.dialects.expr import Atom
 
@@ -112,6 +112,78 @@ def fold(scope: Scope, part: Part, states: Sequence[str], position: int) -> list
         text = f"tl.reduce(({packed}), {position}, {part.combine()}, keep_dims=True)"
         scope.line(f"{left} = {text}")
     return names
+
+
+def moments(
+    scope: Scope, part: Part, acc: Sequence[str], shape: str, masks: Sequence[str], turn: str
+) -> None:
+    """One more element for the mean and squares of each lane: all have as many, `turn` so far."""
+    mean, squares, count = acc
+    dtype = TYPES[part.dtypes[0]]
+    seen, off, to = (scope.names.fresh(n) for n in ("seen", "off", "to"))
+    scope.line(f"{seen} = ({turn} + 1) * 1.0" if turn != "0" else f"{seen} = 1.0")
+    scope.line(f"{off} = {part.values[0]} - {mean}")
+    scope.line(f"{to} = {mean} + {off} * (1.0 / {seen})")
+    gain = f"{off} * ({part.values[0]} - {to})"
+    if masks:
+        alive = " & ".join(masks)
+        full = f"tl.full({shape}, 0, {dtype}) + {seen}"
+        scope.line(f"{squares} = tl.where({alive}, {squares} + {gain}, {squares})")
+        scope.line(f"{mean} = tl.where({alive}, {to}, {mean})")
+        scope.line(f"{count} = tl.where({alive}, {full}, {count})")
+    else:
+        scope.line(f"{squares} = {squares} + {gain}")
+        scope.line(f"{mean} = tl.broadcast_to({to}, {shape})")
+        scope.line(f"{count} = tl.full({shape}, 0, {dtype}) + {seen}")
+
+
+def whole_moments(
+    scope: Scope, part: Part, shape: str, masks: Sequence[str], axis: Axis
+) -> list[str]:
+    """Mean and squares of an axis whose values are all at hand: two sums."""
+    dtype = TYPES[part.dtypes[0]]
+    value, total, mean, off = (scope.names.fresh(n) for n in ("value", "total", "mean", "off"))
+    squares, count = scope.names.fresh("squares"), scope.names.fresh("count")
+    alive = " & ".join(masks)
+
+    def masked(text: str) -> str:
+        return f"tl.where({alive}, {text}, 0.0)" if masks else text
+
+    scope.line(f"{value} = tl.broadcast_to({part.values[0]}, {shape})")
+    scope.line(f"{total} = tl.sum({masked(value)}, axis={axis.position}, keep_dims=True)")
+    scope.line(f"{count} = tl.zeros_like({total}) + {axis.count}")
+    scope.line(f"{mean} = ({total} / {count}).to({dtype})")
+    scope.line(f"{off} = {value} - {mean}")
+    gain = masked(f"{off} * {off}")
+    scope.line(f"{squares} = tl.sum({gain}, axis={axis.position}, keep_dims=True)")
+    return [mean, squares, count]
+
+
+def whole_arg(
+    scope: Scope, part: Part, shape: str, masks: Sequence[str], position: int, short: bool
+) -> list[str]:
+    """The extreme of an axis, then the smallest index that has it: two plain reductions.
+
+    If any value is NaN, so is the extreme, and the places are those of NaN.
+    """
+    value, best, place = (scope.names.fresh(n) for n in ("value", "best", "place"))
+    kind = part.kind[3:]
+    dtype = TYPES[part.dtypes[0]]
+    own = Part(kind, part.dtypes[:1], part.values[:1])
+    (states,) = lifted(scope, own, shape, masks)
+    scope.line(f"{value} = {states}")
+    (found,) = fold(scope, own, [value], position)
+    scope.line(f"{best} = {found}.to({dtype})")
+    index = f"{part.values[1]}.to(tl.int32)" if short else part.values[1]
+    far = 2**31 - 1 if short else 2**63 - 1
+    hit = f"({value} == {best})"
+    if DTYPES[part.dtypes[0]].is_float:
+        hit = f"({hit} | ({value} != {value}))"
+    alive = " & ".join([hit, *masks])
+    scope.line(f"{place} = tl.where({alive}, tl.broadcast_to({index}, {shape}), {far})")
+    out = scope.names.fresh("index")
+    scope.line(f"{out} = tl.min({place}, axis={position}, keep_dims=True).to(tl.int64)")
+    return [best, out]
 
 
 def finish(scope: Scope, part: Part, states: Sequence[str]) -> list[str]:

@@ -32,11 +32,15 @@ class EmitError(ValueError):
 
 @dataclass(frozen=True)
 class Axis:
-    """A block axis in force: its position, its lanes, the text of its mask (None: all alive)."""
+    """A block axis in force: its position, its lanes, the text of its mask (None: all alive).
+
+    `count`: the text of how many of its lanes are alive, where one block is the whole axis.
+    """
 
     position: int
     lanes: int
     mask: str | None
+    count: str = ""
 
 
 @dataclass

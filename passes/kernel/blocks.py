@@ -6,9 +6,15 @@ Before, target triton:
 After:
     kernel.parallel d0 : 1048576 <run grid, lanes 1024, tail none> {..}      config {.., warps = 4}
 
-Pointwise loops get a block of `block` elements, along the variable that most accesses walk one by
-one, or square when accesses disagree. Tiles and looped rows get a power of two that covers the row
-or `loop_lanes` elements of it; short rows share a program.
+Shapes follow bytes: a thread takes 16 bytes at a time of each tensor, and enough of them to keep
+memory busy. Pointwise loops get such a block along the variable that most bytes are walked along,
+or a square one when large accesses disagree. A tile covers its row, with warps by its length; short
+rows share a program. Looped rows that a later stage reads again get so many warps that the rows
+under way stay in the second-level cache (`l2`), and say so in `evict`. Columns are read in blocks
+of neighbours:
+
+    kernel.parallel d0 : 768 <run grid, lanes 64, tail none> {
+      kernel.reduce d1 : 1024 <lanes 32, tail none> [add] ..
 """
 
 from __future__ import annotations
@@ -17,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block
 
 from minductor.dialects import expr as ex
@@ -27,21 +33,27 @@ from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import (
     LOOPS,
     Loop,
+    body_cost,
     child_loops,
     estimate,
     kernels_of,
     module_hints,
     set_words,
 )
-from minductor.passes.kernel.vectorize import is_strided
+from minductor.passes.kernel._walks import Access, accesses_of, across, bytes_along, footprint
+from minductor.passes.kernel._walks import item_of as item
+
+THREADS = 2048
+"""Threads that a multiprocessor holds."""
 
 
 @dataclass(frozen=True)
 class KernelBlocksPass(MiniPass):
     """Schedule the loops of Triton kernels.
 
-    block: elements of a program in pointwise kernels; loop_lanes: elements of a row that a looped
-    reduction takes at once.
+    block: elements of a program in pointwise kernels of 4-byte elements; square: edge of a block
+    whose accesses disagree; units, l2: the machine's multiprocessors, bytes of its second-level
+    cache.
     """
 
     name = "kernel-blocks"
@@ -49,7 +61,9 @@ class KernelBlocksPass(MiniPass):
     provides = frozenset({"lanes"})
 
     block: int = 1024
-    loop_lanes: int = 2048
+    square: int = 64
+    units: int = 132
+    l2: int = 50 << 20
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedule every Triton kernel of the module."""
@@ -61,6 +75,17 @@ class KernelBlocksPass(MiniPass):
 def power_of_two(n: int) -> int:
     """The smallest power of two that is at least n (1 for 0)."""
     return 1 << max(0, n - 1).bit_length()
+
+
+def fitting(size: int, room: int, floor: int = 16) -> int:
+    """A power of two of at most `room` lanes, of which few are dead over `size` elements."""
+    lanes = min(room, power_of_two(size))
+    best, least = lanes, -(-size // lanes) * lanes
+    while lanes > max(floor, room // 8) and 16 * least > 17 * size:
+        lanes //= 2
+        if -(-size // lanes) * lanes < least:
+            best, least = lanes, -(-size // lanes) * lanes
+    return best
 
 
 class _Scheduler:
@@ -116,34 +141,55 @@ class _Scheduler:
     def _pointwise(self, chain: list[Loop]) -> None:
         lanes = dict.fromkeys(range(len(chain)), 1)
         fast = self._fast_dims(chain)
+        warps = 4
         if len(fast) > 1:
-            for i in fast[:2]:
-                lanes[i] = min(32, power_of_two(self._size(chain[i])))
+            warps = self._square(chain, fast[:2], lanes)
         else:
-            left = self.options.block
+            left = self._room(chain)
             order = [*fast, *(i for i in reversed(range(len(chain))) if i not in fast)]
             for i in order[:2]:
-                lanes[i] = min(left, power_of_two(self._size(chain[i])))
+                lanes[i] = fitting(self._size(chain[i]), left)
                 left //= lanes[i]
         for i, loop in enumerate(chain):
             self._set(loop, lanes[i], "grid")
-        self._config(4)
+        self._config(warps)
+
+    def _room(self, chain: list[Loop]) -> int:
+        """Elements of a block: twice as many where few bytes of each are read, and little done."""
+        atoms = [ex.dim_atom(loop.var.data) for loop in chain]
+        read = bytes_along([chain[-1]], atoms)
+        light = body_cost(chain[-1]) < 100
+        return self.options.block * (2 if light and 0 < read <= 3 else 1)
+
+    def _square(self, chain: list[Loop], fast: list[int], lanes: dict[int, int]) -> int:
+        """A block along two variables; warps for it. Small problems take smaller blocks."""
+        total = 1
+        for loop in chain:
+            total *= self._size(loop)
+        items = [item(op) for op in accesses_of(chain[-1])]
+        edge = self.options.square * (2 if max(items, default=4) == 1 else 1)
+        edges = [edge, edge]
+        if total < 2 * self.options.units * edge * edge:
+            edges[1] = edge // 2
+        if total < 2 * self.options.units * edges[0] * edges[1]:
+            edges[0] = edge // 2
+        for i, room in zip(fast, edges, strict=True):
+            lanes[i] = min(room, power_of_two(self._size(chain[i])))
+        held = lanes[fast[0]] * lanes[fast[1]]
+        return 8 if held >= 4096 else 4
 
     def _fast_dims(self, chain: list[Loop]) -> list[int]:
-        """Loops along which some access walks element by element, best served first."""
-        body = chain[-1].regions[0]
-        count = dict.fromkeys(range(len(chain)), 0)
-        for op in body.walk():
-            if not isinstance(op, k.LoadOp | k.StoreOp):
-                continue
-            index = op.index.data[0]
+        """Loops along which large accesses walk element by element, best served first."""
+        moved = dict.fromkeys(range(len(chain)), 0)
+        found = [(op, footprint(op, chain, self.hints)) for op in accesses_of(chain[-1])]
+        most = max((size for _, size in found), default=0)
+        for op, size in found:
             for i, loop in enumerate(chain):
-                atom = ex.dim_atom(loop.var.data)
-                if index.is_linear_in(atom) and index.coeff(atom) is ex.ONE:
-                    count[i] += 1
-        found = [i for i, n in count.items() if n and self._size(chain[i]) >= 8]
-        found.sort(key=lambda i: -count[i])
-        return found or [len(chain) - 1]
+                if 8 * size >= most and _unit(op, loop):
+                    moved[i] += size
+        dims = [i for i, n in moved.items() if n and self._size(chain[i]) >= 8]
+        dims.sort(key=lambda i: -moved[i])
+        return dims or [len(chain) - 1]
 
     # -- rows -------------------------------------------------------------------------------------
     def _tile(self, chain: list[Loop], tile: Loop) -> None:
@@ -153,47 +199,109 @@ class _Scheduler:
             lanes = max(tile.words.data.lanes, 2)
         self._set(tile, lanes)
         total = lanes
-        if chain and lanes < self.options.block:
+        if chain:
             row = chain[-1]
-            rows = min(self.options.block // lanes, power_of_two(self._size(row)))
-            if not self._walks(tile, row):
-                rows = min(rows, 8)
-            self._set(row, rows)
+            small = bytes_along([tile], [ex.dim_atom(tile.var.data)]) <= 3
+            room = self.options.block * (2 if small else 1)
+            if across([tile], row):
+                rows = self._abreast(chain, max(1, 4 * self.options.block // lanes))
+            else:
+                rows = min(max(1, room // lanes), 8, power_of_two(self._size(row)))
+            if rows > 1:
+                self._set(row, rows)
             total *= rows
-        self._config(4 if total <= 2048 else 8 if total <= 8192 else 16)
-
-    def _walks(self, tile: Loop, row: Loop) -> bool:
-        """Some access in the tile walks the row variable element by element."""
-        atom = ex.dim_atom(row.var.data)
-        accesses = [
-            op for r in tile.regions for op in r.walk() if isinstance(op, k.LoadOp | k.StoreOp)
-        ]
-        return any(op.index.data[0].coeff(atom) is ex.ONE for op in accesses)
+        self._config(4 if total <= 2048 else 8 if total <= 4096 else 16 if total <= 16384 else 32)
 
     def _looped(self, chain: list[Loop], inner: list[Loop]) -> None:
         leaves = [leaf for loop in inner for leaf in _leaves(loop)]
-        column = (
-            bool(chain)
-            and bool(leaves)
-            and all(self._prefers_row(leaf, chain[-1]) for leaf in leaves)
-        )
-        if column:
-            rows = min(32, power_of_two(self._size(chain[-1])))
-            self._set(chain[-1], rows)
-            limit = max(1, self.options.loop_lanes // 2 // rows)
-        else:
-            limit = self.options.loop_lanes
+        if chain and across(leaves, chain[-1]):
+            self._columns(chain, leaves)
+            return
+        warps, again = 8, self._read_again(leaves)
+        if chain and again:
+            rows = again * max(self._size(leaf) for leaf in leaves)
+            # a row is needed from its first reading to its last, half of the time
+            while warps < 32 and self._under_way(warps, chain) * rows > 2 * self.options.l2:
+                warps *= 2
         for leaf in leaves:
             if not isinstance(leaf, k.ForOp):
-                self._set(leaf, min(limit, power_of_two(self._size(leaf))))
+                atom = ex.dim_atom(leaf.var.data)
+                items = [item(op) for op in accesses_of(leaf) if atom in op.index.data[0].vars("d")]
+                vector = 16 // max(2, min(items, default=4))
+                room = 32 * warps * vector * (1 if warps > 8 else 2)
+                self._set(leaf, fitting(self._size(leaf), room, 32 * warps * vector))
+        if chain and again:
+            self._hints(leaves)
+        widest = max((leaf.words.data.lanes for leaf in leaves), default=1)
+        self._config(4 if warps == 8 and widest <= self.options.block else warps)
+
+    def _under_way(self, warps: int, chain: list[Loop]) -> int:
+        """Rows that the machine works on at a time."""
+        rows = 1
+        for loop in chain:
+            rows *= self._size(loop)
+        return min(rows, self.options.units * THREADS // (32 * warps))
+
+    def _read_again(self, leaves: list[Loop]) -> int:
+        """Bytes of a row's element that several stages load."""
+        seen: dict[object, set[Loop]] = {}
+        size: dict[object, int] = {}
+        for leaf in leaves:
+            for op in accesses_of(leaf):
+                if ex.dim_atom(leaf.var.data) in op.index.data[0].vars("d"):
+                    seen.setdefault(op.buffer, set()).add(leaf)
+                    size[op.buffer] = item(op)
+        return sum(size[b] for b, stages in seen.items() if len(stages) > 1)
+
+    def _hints(self, leaves: list[Loop]) -> None:
+        """What is read again stays in the cache; its last reading lets it go."""
+        last: dict[object, Loop] = {}
+        for leaf in leaves:
+            for op in accesses_of(leaf):
+                last[op.buffer] = leaf
+        seen: dict[object, set[Loop]] = {}
+        for leaf in leaves:
+            for op in accesses_of(leaf):
+                seen.setdefault(op.buffer, set()).add(leaf)
+        for leaf in leaves:
+            for op in accesses_of(leaf):
+                along = ex.dim_atom(leaf.var.data) in op.index.data[0].vars("d")
+                if isinstance(op, k.LoadOp) and along and len(seen[op.buffer]) > 1:
+                    op.evict = StringAttr("first" if last[op.buffer] is leaf else "last")
+
+    def _abreast(self, chain: list[Loop], room: int) -> int:
+        """At most `room` columns of a program: fewer where that leaves machines idle."""
+        programs, size = 1, self._size(chain[-1])
+        for loop in chain[:-1]:
+            programs *= self._size(loop)
+        columns = min(room, power_of_two(size))
+        while columns > 8 and programs * -(-size // columns) < self.options.units:
+            columns //= 2
+        return columns
+
+    def _columns(self, chain: list[Loop], leaves: list[Loop]) -> None:
+        """Blocks of neighbouring columns, 16 bytes a thread, some rows at once."""
+        row = chain[-1]
+        narrow = min((item(op) for leaf in leaves for op in accesses_of(leaf)), default=4)
+        columns = self._abreast(chain, max(32, 256 // max(2, narrow)))
+        self._set(row, columns)
+        held = 2048 if len(leaves) == 1 and _values(leaves[0]) <= 3 else 1024
+        for leaf in leaves:
+            if not isinstance(leaf, k.ForOp):
+                room = max(1, held // columns)
+                self._set(leaf, min(room, power_of_two(self._size(leaf))))
         self._config(8)
 
-    def _prefers_row(self, leaf: Loop, row: Loop) -> bool:
-        """Accesses of a stage are contiguous along the row variable, strided along its own."""
-        own, other = ex.dim_atom(leaf.var.data), ex.dim_atom(row.var.data)
-        accesses = [op for op in leaf.regions[0].walk() if isinstance(op, k.LoadOp | k.StoreOp)]
-        strided = [op for op in accesses if is_strided(op, own)]
-        return bool(strided) and all(not is_strided(op, other) for op in strided)
+
+def _values(loop: Loop) -> int:
+    """Accumulators of a loop."""
+    return len(loop.results)
+
+
+def _unit(op: Access, loop: Loop) -> bool:
+    """An access moves by one element with the loop's variable."""
+    index, atom = op.index.data[0], ex.dim_atom(loop.var.data)
+    return index.is_linear_in(atom) and index.coeff(atom) is ex.ONE
 
 
 def _leaves(loop: Loop) -> list[Loop]:

@@ -12,8 +12,9 @@ After:
         %m = kernel.fold max %a over d1 : f32 -> f32
         .. } }
 
-Only for sibling loops of one extent that fits (`max_row` elements); longer rows stay looped. A row
-whose length is known only at run time gets both forms, and the launch chooses:
+Only for sibling loops of one extent that fits the registers of a program; longer rows stay looped,
+and so do columns, whose elements lie apart. A row whose length is known only at run time gets both
+forms, and the launch chooses:
 
     kernel.launch @triton_per_k(%x)[s0, s1] when (-s1 + 1025) else @triton_red_k
 """
@@ -27,6 +28,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
+from minductor.dialects import expr as ex
 from minductor.dialects.attrs import ExprAttr
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.kernel.host import LaunchOp
@@ -42,6 +44,7 @@ from minductor.passes.kernel._tree import (
     module_hints,
     set_words,
 )
+from minductor.passes.kernel._walks import accesses_of, across
 from minductor.passes.kernel.blocks import power_of_two
 from minductor.passes.remarks import sink_of
 
@@ -53,14 +56,18 @@ RESULTS = {"argmin": (2, 2), "argmax": (2, 2), "welford": (1, 3), "max_sumexp": 
 class KernelPersistPass(MiniPass):
     """Merge the row stages of Triton kernels into tiles.
 
-    max_row: longest row, in elements, that one program holds. open_row: what a program holds at
-    least when the length of a row is open; more if the row is longer at the hints.
+    max_row: longest row, in elements, that one program holds when it is read once; max_values: the
+    same when stages would read it again, times the loads along it. max_column: as max_row where the
+    elements of a row lie apart. open_row: what a program holds at least when the
+    length of a row is open; more if the row is longer at the hints.
     """
 
     name = "kernel-persist"
     needs = frozenset({"kernel"})
 
     max_row: int = 4096
+    max_values: int = 32768
+    max_column: int = 128
     open_row: int = 1024
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -71,7 +78,7 @@ class KernelPersistPass(MiniPass):
             stages = list(child_loops(block))
             if not any(isinstance(s, k.ReduceOp) for s in stages):
                 continue
-            reason = self._refusal(stages)
+            reason = self._refusal(stages, block.parent_op())
             if reason is not None:
                 sink_of(ctx).refused(self.name, func.sym_name.data, reason)
                 continue
@@ -83,20 +90,37 @@ class KernelPersistPass(MiniPass):
                 room = power_of_two(max(self.open_row, estimate(extent, hints)))
                 _variant(op, func, min(room, self.max_row))
 
-    def _refusal(self, stages: list[Loop]) -> str | None:
+    def _refusal(self, stages: list[Loop], row: Operation | None) -> str | None:
         extents = {s.extent.data for s in stages}
         if len(extents) != 1:
             return f"rows of several lengths: {', '.join(sorted(map(str, extents)))}"
         length = extents.pop()
         if length.vars("dtu"):
             return "the length of a row varies inside the kernel, or data decides it"
-        if (length.as_int or 0) > self.max_row:
-            return f"a row of {length} elements exceeds {self.max_row}"
+        limit = self._limit(stages)
+        if (length.as_int or 0) > limit:
+            return f"a row of {length} elements exceeds {limit}"
         if not all(isinstance(s, k.ReduceOp | k.ParallelOp) and is_leaf(s) for s in stages):
             return "a stage has loops inside or runs in order"
         if len({s.var.data for s in stages}) != 1:
             return "stages with different variables"
+        if (length.as_int or 0) > self.max_column and isinstance(row, k.ParallelOp):
+            if across(stages, row):
+                return "elements of a row lie apart: blocks of rows are read together"
         return None
+
+    def _limit(self, stages: list[Loop]) -> int:
+        """Elements of a row that a program holds."""
+        if len(stages) == 1:
+            return self.max_row
+        atoms = {ex.dim_atom(s.var.data) for s in stages}
+        loads = {
+            (op.buffer, op.index.data[0])
+            for s in stages
+            for op in accesses_of(s)
+            if isinstance(op, k.LoadOp) and atoms & set(op.index.data[0].vars("d"))
+        }
+        return max(self.max_row, self.max_values // (1 << (len(loads) - 1).bit_length()))
 
 
 def _rename(module: ModuleOp, func: k.FuncOp) -> None:

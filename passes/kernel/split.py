@@ -14,8 +14,14 @@ After, with a workspace of one element a part:
       %t = kernel.reduce d1 : 256 [add] -> f32 { %v = kernel.load %ws[d1]  kernel.yield %v }
       kernel.store %t, %o[0] }
 
-The number of parts stands in the text, so the order of sums does too. A reduction whose result is
-not its own operand kind (welford, max_sumexp) is left whole.
+The number of parts stands in the text, so the order of sums does too. A mean with its squares and a
+maximum with its sum of exponentials are joined by their formulas: with (mean, m2, n) of each part
+
+    n = sum n_i    mean = sum (n_i mean_i) / n    m2 = sum m2_i + sum n_i (mean_i - mean)^2
+    max = max max_i    sum = sum sum_i e^(max_i - max)
+
+Columns, whose rows lie side by side, count in blocks of `columns` of them. Parts start where an
+index of the body starts anew, if they can, so that its divisions go.
 """
 
 from __future__ import annotations
@@ -40,18 +46,23 @@ from minductor.dialects.kernel import ops as k
 from minductor.dialects.kernel.attrs import AccessAttr
 from minductor.dialects.types import BufType, TensorType
 from minductor.passes.base import MiniPass
+from minductor.passes.kernel._join import Join
 from minductor.passes.kernel._tree import LOOPS, child_loops, estimate, kernels_of, module_hints
+from minductor.passes.kernel._walks import across, functions
 from minductor.passes.kernel.persist import row_block
 from minductor.passes.remarks import sink_of
 
 _SELF = frozenset(("add", "mul", "min", "max", "any", "all", "xor", "argmin", "argmax"))
+_JOINED = frozenset(("welford", "max_sumexp"))
 
 
 @dataclass(frozen=True)
 class KernelSplitPass(MiniPass):
     """Split reductions of Triton kernels that would run in too few programs.
 
-    programs: how many fill the machine; min_part: elements below which a part is not worth it.
+    programs: how many fill the machine; min_part: elements below which a part is not worth it;
+    max_parts: of each result when there are several; columns: how many a program takes of rows
+    that lie side by side, min_rows: below which a part of them is not worth it.
     """
 
     name = "kernel-split"
@@ -59,6 +70,9 @@ class KernelSplitPass(MiniPass):
 
     programs: int = 1024
     min_part: int = 1024
+    max_parts: int = 512
+    columns: int = 64
+    min_rows: int = 128
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Split where the counts at the hints say so."""
@@ -87,9 +101,36 @@ class KernelSplitPass(MiniPass):
         for extent in chain_extents(kernel):
             rows *= max(1, estimate(extent, hints))
         length = estimate(loop.extent.data, hints)
-        busy = max(1, rows // 32) if rows > 1 else 1
-        wanted = min(self.programs // busy, length // self.min_part)
-        return 1 << (wanted.bit_length() - 1) if wanted > 1 else 0
+        row = loop.parent_op()
+        if isinstance(row, k.ParallelOp) and across([loop], row):
+            rows, least = -(-rows // self.columns), self.min_rows
+        else:
+            least = self.min_part
+        wanted = min(self.programs // max(1, rows), length // least)
+        if rows > 1:
+            wanted = min(wanted, self.max_parts)
+        return _even(loop, wanted)
+
+
+def _even(loop: k.ReduceOp, wanted: int) -> int:
+    """At most `wanted` parts: a power of two, or what leaves whole periods of the indices."""
+    if wanted < 2:
+        return 0
+    parts, length = 1 << (wanted.bit_length() - 1), loop.extent.data.as_int
+    if length is None:
+        return parts
+    period = 1
+    for op in loop.body.walk():
+        if isinstance(op, k.LoadOp | k.StoreOp):
+            for atom in functions(op.index.data[0]):
+                step = atom.args[1].as_int
+                if step and atom.kind in ("floordiv", "mod") and length % step == 0:
+                    period = max(period, step)
+    if period == 1:
+        return parts
+    whole = length // period
+    fits = [n for n in range(1, min(wanted, whole) + 1) if whole % n == 0]
+    return fits[-1] if fits[-1] * 4 >= wanted or fits[-1] >= 64 else parts
 
 
 def refusal(loops: Sequence[Operation]) -> str | None:
@@ -100,7 +141,7 @@ def refusal(loops: Sequence[Operation]) -> str | None:
     assert isinstance(loop, k.ReduceOp)
     if any(isinstance(op, LOOPS) for op in loop.body.block.ops):
         return "the reduction has loops inside"
-    if not _SELF.issuperset(loop.kind_names):
+    if not (_SELF | _JOINED).issuperset(loop.kind_names):
         return f"[{', '.join(loop.kind_names)}] does not combine its own results"
     return None
 
@@ -187,11 +228,13 @@ class _Splitter:
         chunk = ex.floordiv(extent + self.parts - 1, self.parts)
         start = chunk * ex.dim(self.var)
         shift = {ex.dim_atom(reduce.var.data): ex.dim(reduce.var.data) + start}
-        for op in reduce.body.block.walk():
-            _substitute(op, shift)
         left = ex.emax(0, ex.emin(chunk, extent - start))
         ranges = Ranges().with_extents([(self.var, self.parts)])
-        reduce.extent = ExprAttr(ranges.simplify(left))
+        left = ranges.simplify(left)
+        reduce.extent = ExprAttr(left)
+        inside = ranges.with_extents([(self.var, self.parts), (reduce.var.data, chunk)])
+        for op in reduce.body.block.walk():
+            _substitute(op, shift, inside)
         body = Block()
         for op in list(kernel.body.block.ops):
             op.detach()
@@ -202,16 +245,11 @@ class _Splitter:
         block = row_block(kernel.body.block)
         (reduce,) = child_loops(block)
         assert isinstance(reduce, k.ReduceOp)
-        body = Block()
-        loads = [k.LoadOp.of(ws, self.place) for ws in self._workspaces(kernel, "read")]
-        body.add_ops(loads)
-        body.add_op(k.YieldOp.of(*(load.result for load in loads)))
-        new = k.ReduceOp.of(self.var, self.parts, reduce.kind_names, self.types, body)
-        new.location = reduce.location
-        Rewriter.insert_op(new, InsertPoint.before(reduce))
-        for old, made in zip(reduce.results, new.results, strict=True):
-            made.name_hint = old.name_hint
-            old.replace_all_uses_with(made)
+        spaces = self._workspaces(kernel, "read")
+        made = Join(self.var, self.parts, self.place, reduce).run(spaces)
+        for old, new in zip(reduce.results, made, strict=True):
+            new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
         reduce.detach()
         reduce.erase(safe_erase=False)
 
@@ -235,12 +273,15 @@ class _Splitter:
         Rewriter.replace_op(op, new)
 
 
-def _substitute(op: Operation, env: Mapping[Atom, Expr]) -> None:
+def _substitute(op: Operation, env: Mapping[Atom, Expr], ranges: Ranges) -> None:
+    def moved(e: Expr) -> Expr:
+        return ranges.simplify(e.subs(env))
+
     for name, attr in list(op.properties.items()):
         if isinstance(attr, ExprAttr):
-            op.properties[name] = ExprAttr(attr.data.subs(env))
+            op.properties[name] = ExprAttr(moved(attr.data))
         elif isinstance(attr, IndexAttr):
-            op.properties[name] = IndexAttr(tuple(e.subs(env) for e in attr.data))
+            op.properties[name] = IndexAttr(tuple(moved(e) for e in attr.data))
 
 
 def _prune(kernel: k.FuncOp) -> list[int]:

@@ -48,6 +48,14 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     ),
     "integers": (lambda i: ((i * 3 + 1) // 2, i % 3, i << 2), [I64]),
     "gelu": (lambda x: (F.gelu(x), x.tanh(), x.sigmoid(), torch.log1p(x.abs())), [(33, 100)]),
+    "row_long": (lambda x: x.log_softmax(-1), [(2, 9000)]),
+    "column_parts": (lambda x: (x.sum(0), *torch.var_mean(x, 0)), [(3000, 40)]),
+    "parts": (lambda x: (x.flatten().logsumexp(0), *torch.var_mean(x)), [(90, 100)]),
+    "batch_norm": (
+        lambda x: F.batch_norm(x, None, None, training=True).relu(), [(16, 3, 14, 14)],
+    ),
+    "channels": (lambda x, y: (x.sum((0, 2, 3)), (x * y).sum((0, 2, 3))), [(16, 3, 14, 14)] * 2),
+    "arg_nan": (lambda x: (x.argmax(1), x.argmin(1), x[0].argmax()), [(8, 20)]),
     "nan": (lambda x: (x.amax(1), torch.maximum(x, x.flip(0))), [(8, 20)]),
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ the same time. A machine is one of `MACHINES` by name, or a TOML file with the s
     line = 64               # bytes fetched together
     units = 16              # independent iterations that keep the machine busy
     grain = 131072          # bytes of work below which one of them is enough
+    parts = 0               # 1: reductions of few rows are cut in parts, which keeps it busy too
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Machine:
     line: int
     units: int
     grain: int
+    parts: int = 0
 
     @property
     def launch_bytes(self) -> int:
@@ -48,7 +50,7 @@ class Machine:
 
 MACHINES = {
     "cpu": Machine("cpu", 35.0, 0.5, 0.25, 1 << 20, 1 << 16, 64, 8, 1 << 17),
-    "h200": Machine("h200", 4200.0, 3.0, 0.12, 1 << 17, 1 << 16, 32, 264, 1 << 15),
+    "h200": Machine("h200", 4200.0, 3.0, 0.12, 1 << 17, 1 << 16, 32, 264, 1 << 15, 1),
 }
 """Known machines. cpu: two cores with AVX-512, measured; h200: one GPU, per multiprocessor."""
 

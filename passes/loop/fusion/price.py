@@ -95,7 +95,7 @@ class Pricer:
 
     def idle(self, infos: Sequence[NestDeps], axes: Axes, busy: int) -> float:
         """How many times longer the shared loops take than with enough iterations."""
-        if len(infos) == 1:
+        if len(infos) == 1 or (self.machine.parts and _one_stage(infos)):
             return 1.0
         wanted = min(self.machine.units, busy // self.machine.grain)
         return 1.0 if wanted <= 1 else max(1.0, wanted / max(1, self.rows(infos, axes)))
@@ -176,6 +176,13 @@ class Pricer:
             return 1
         step = self.machine.line if stride is None else min(self.machine.line, abs(stride) * item)
         return max(1, step // item)
+
+
+def _one_stage(infos: Sequence[NestDeps]) -> bool:
+    """Reductions over one domain that do not wait for each other: one loop does them all."""
+    domains = {info.domain.extents for info in infos}
+    alike = len(domains) == 1 and all(info.has_reduce for info in infos)
+    return alike and not any(pass_levels(infos).values())
 
 
 def _varies_densely(flat: Expr, info: NestDeps) -> bool:

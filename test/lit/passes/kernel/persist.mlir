@@ -26,6 +26,32 @@ kernel.func @long(read %x : !kernel.buf<f32[100514]>, write %o : !kernel.buf<f32
 
 // -----
 
+/// Elements of a column lie apart: no tile, whose lanes would each fetch a line.
+// CHECK-LABEL: kernel.func @column
+// CHECK:         kernel.reduce d1 : 1024
+// CHECK:       // remark: [kernel-persist] refused column: elements of a row lie apart: blocks of rows are read together
+kernel.func @column(read %x : !kernel.buf<f32[65536]>, write %o : !kernel.buf<f32[64]>) [] config {target = "triton"} {
+  parallel d0 : 64 {
+    %m = reduce d1 : 1024 [max] -> f32 { %a = load %x[64 * d1 + d0] : f32  yield %a : f32 }
+    store %m, %o[d0] } }
+
+// -----
+
+/// A longer row when stages would read it again: of one tensor 32768 elements, of two 16384.
+// CHECK-LABEL: kernel.func @again
+// CHECK:         kernel.tile d1 : 20000 {
+// CHECK:       // remark: [kernel-persist] refused both: a row of 20000 elements exceeds 16384
+kernel.func @again(read %x : !kernel.buf<f32[40000]>, write %o : !kernel.buf<f32[40000]>) [] config {target = "triton"} {
+  parallel d0 : 2 {
+    %m = reduce d1 : 20000 [max] -> f32 { %a = load %x[20000 * d0 + d1] : f32  yield %a : f32 }
+    parallel d1 : 20000 { %b = load %x[20000 * d0 + d1] : f32  %c = scalar.sub %b, %m : f32  store %c, %o[20000 * d0 + d1] } } }
+kernel.func @both(read %x : !kernel.buf<f32[40000]>, read %y : !kernel.buf<f32[40000]>, write %o : !kernel.buf<f32[40000]>) [] config {target = "triton"} {
+  parallel d0 : 2 {
+    %m = reduce d1 : 20000 [max] -> f32 { %a = load %x[20000 * d0 + d1] : f32  yield %a : f32 }
+    parallel d1 : 20000 { %b = load %y[20000 * d0 + d1] : f32  %c = scalar.sub %b, %m : f32  store %c, %o[20000 * d0 + d1] } } }
+
+// -----
+
 /// A length known only at run time: both forms, and a launch that chooses.
 // CHECK-LABEL: kernel.func @triton_per_open
 // CHECK:         kernel.tile d1 : s0 <lanes 1024, tail mask> {

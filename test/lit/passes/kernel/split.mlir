@@ -35,8 +35,39 @@ kernel.func @rows(read %x : !kernel.buf<f32[67108864]>, write %o : !kernel.buf<f
 
 // -----
 
-/// A mean with its squares does not combine its own results.
-// CHECK:       // remark: [kernel-split] refused moments: [welford] does not combine its own results
+/// Means and squares are joined by their formula: two sums, the second about the whole mean.
+// CHECK-LABEL: kernel.func @moments_parts
+// CHECK:         kernel.reduce d0 : 4096 [welford]
+// CHECK-LABEL: kernel.func @moments(
+// CHECK-NEXT:    {{%.*}}, {{%.*}}, {{%.*}} = kernel.reduce d1 : 256 [add, add, add]
+// CHECK:         %m = scalar.div
 kernel.func @moments(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f32[1]>) [] config {target = "triton"} {
   %m, %s, %n = reduce d0 : 1048576 [welford] -> f32, f32, f32 { %v = load %x[d0] : f32  yield %v : f32 }
   store %m, %o[0] }
+
+// -----
+
+/// Columns count in blocks of neighbours; parts begin where the index begins anew.
+// CHECK-LABEL: kernel.func @channels_parts
+// CHECK:         kernel.parallel d2 : 4 {
+// CHECK-NEXT:      kernel.parallel d0 : 64 {
+// CHECK:             kernel.load %x[3136 * d0 + d1 + 200704 * d2] : f32
+// CHECK-LABEL: kernel.func @columns_parts
+// CHECK:         kernel.parallel d2 : 128 {
+kernel.func @channels(read %x : !kernel.buf<f32[802816]>, write %o : !kernel.buf<f32[64]>) [] config {target = "triton"} {
+  parallel d0 : 64 {
+    %t = reduce d1 : 12544 [add] -> f32 {
+      %v = load %x[3136 * d0 + 200704 * (d1 floordiv 3136) + (d1 mod 3136)] : f32  yield %v : f32 }
+    store %t, %o[d0] } }
+kernel.func @columns(read %x : !kernel.buf<f32[2097152]>, write %o : !kernel.buf<f32[128]>) [] config {target = "triton"} {
+  parallel d0 : 128 {
+    %t = reduce d1 : 16384 [add] -> f32 { %v = load %x[128 * d1 + d0] : f32  yield %v : f32 }
+    store %t, %o[d0] } }
+
+// -----
+
+/// Two stages over the same rows stay in one kernel.
+// CHECK:       // remark: [kernel-split] refused two: several stages over the same rows
+kernel.func @two(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f32[1048576]>) [] config {target = "triton"} {
+  %t = reduce d0 : 1048576 [add] -> f32 { %v = load %x[d0] : f32  yield %v : f32 }
+  parallel d0 : 1048576 { %v = load %x[d0] : f32  %p = scalar.mul %v, %t : f32  store %p, %o[d0] } }
