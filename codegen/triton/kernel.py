@@ -281,14 +281,7 @@ class KernelPrinter:
         shape = scope.shape(varies | {atom})
         (part,) = _parts(scope, [op.kind.data], list(op.operands))
         masks = scope.mask([atom])
-        if part.kind == "welford" and axis.count:
-            names = red.whole_moments(scope, part, shape, masks, axis)
-        elif part.kind in ("argmin", "argmax"):
-            short = _short(scope, op.operands[1])
-            names = red.whole_arg(scope, part, shape, masks, axis.position, short)
-        else:
-            states = red.lifted(scope, part, shape, masks)
-            names = red.finish(scope, part, red.fold(scope, part, states, axis.position))
+        names = red.whole(scope, part, shape, masks, axis, _short(scope, op.operands[-1]))
         for name, result in zip(names, op.results, strict=True):
             define(scope, result, name, varies - {atom})
 

@@ -137,6 +137,18 @@ def moments(
         scope.line(f"{count} = tl.full({shape}, 0, {dtype}) + {seen}")
 
 
+def whole(
+    scope: Scope, part: Part, shape: str, masks: Sequence[str], axis: Axis, short: bool
+) -> list[str]:
+    """The results over an axis whose values are all at hand; `short`: indices fit 32 bits."""
+    if part.kind == "welford" and axis.count:
+        return whole_moments(scope, part, shape, masks, axis)
+    if part.kind in ("argmin", "argmax"):
+        return whole_arg(scope, part, shape, masks, axis.position, short)
+    states = lifted(scope, part, shape, masks)
+    return finish(scope, part, fold(scope, part, states, axis.position))
+
+
 def whole_moments(
     scope: Scope, part: Part, shape: str, masks: Sequence[str], axis: Axis
 ) -> list[str]:
