@@ -15,9 +15,10 @@ N ?= 2000
 SEED ?= 0
 JOBS ?= 2
 FUZZ_FLAGS ?=
+SANITIZE_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lit unit e2e slow conformance fuzz check format tour support bench fusion-gap fusion-table clean
+.PHONY: help venv demo test lit unit e2e slow conformance fuzz sanitize check format tour support bench fusion-gap fusion-table clean
 
 help: ## list the jobs
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -56,6 +57,9 @@ conformance: $(READY) ## every operator sample of PyTorch's OpInfo against eager
 
 fuzz: $(READY) ## random programs against eager (N=2000 SEED=0 JOBS=2 FUZZ_FLAGS="--options isa=avx2")
 	$(BIN)/python -m minductor.tools.fuzz --n $(N) --seed $(SEED) --jobs $(JOBS) $(FUZZ_FLAGS)
+
+sanitize: $(READY) ## generated code under address, undefined and thread sanitizers (SANITIZE_FLAGS="--fuzz 50")
+	$(BIN)/python -m minductor.tools.sanitize $(SANITIZE_FLAGS)
 
 check: $(READY) ## ruff, pyright strict, size caps, import direction, a lit file for each pass
 	$(BIN)/ruff check .

@@ -1,0 +1,76 @@
+"""Generated code under the compiler's sanitizers, and with vector instructions taken away."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+import torch
+
+from minductor.tools.sanitize.__main__ import sanitize
+from minductor.tools.sanitize.builds import ISA_FLAGS, KINDS, reports
+from minductor.tools.sanitize.child import compiled, results
+from minductor.tools.sanitize.programs import PROGRAMS, SHARD
+
+GCC = pytest.mark.skipif(shutil.which("g++") is None, reason="the flags are those of g++")
+
+
+@GCC
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_update_of_rows(kind):
+    """The planted fault is seen, and nothing in rows that threads add to."""
+    outcome = sanitize(kind, KINDS[kind].isas[-1], "index_put")
+    assert outcome.ran == 1
+    assert not outcome.faults, outcome.faults
+
+
+@GCC
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "isa"), [(n, i) for n, kind in KINDS.items() for i in kind.isas])
+def test_a_shard(kind, isa):
+    outcome = sanitize(kind, isa, "shard")
+    assert outcome.ran == len(SHARD)
+    assert not outcome.faults, outcome.faults
+
+
+def test_reports_of_other_code_do_not_count(tmp_path):
+    mine = f"==1==ERROR: AddressSanitizer: heap-buffer-overflow\n  #0 k {tmp_path}/lib.so\n=====\n"
+    other = "==1==ERROR: AddressSanitizer: heap-buffer-overflow\n  #0 at::add libtorch.so\n=====\n"
+    assert len(reports(KINDS["address"], other + mine, tmp_path)) == 1
+    line = f"{tmp_path}/k.cpp:3:5: runtime error: index 16 out of bounds\n"
+    assert (
+        len(reports(KINDS["undefined"], line + line + "/usr/x.cpp: runtime error: \n", tmp_path))
+        == 1
+    )
+
+
+def same(name, isa, monkeypatch):
+    """Scheduled for one width, built with all of the machine's instructions and with its own alone.
+
+    Without the instruction for x * y + z the polynomials round twice.
+    """
+    monkeypatch.delenv("CXX", raising=False)
+    program, options = PROGRAMS[name], {"isa": isa}
+    whole = results(program, compiled(program, options))
+    monkeypatch.setenv("CXX", " ".join(["g++", *ISA_FLAGS[isa]]))
+    near = 2e-6 if isa == "portable" else 0
+    for a, b in zip(results(program, compiled(program, options)), whole, strict=True):
+        torch.testing.assert_close(a, b, rtol=near, atol=near, equal_nan=True)
+
+
+QUICK = ("gelu_tanh", "max_pool", "batch_norm", "argmax")
+
+
+@GCC
+@pytest.mark.parametrize("isa", ["avx2", "portable"])
+@pytest.mark.parametrize("name", QUICK)
+def test_fewer_instructions(name, isa, monkeypatch):
+    same(name, isa, monkeypatch)
+
+
+@GCC
+@pytest.mark.slow
+@pytest.mark.parametrize("isa", ["avx2", "portable"])
+@pytest.mark.parametrize("name", [n for n in PROGRAMS if n not in QUICK])
+def test_every_program_with_fewer_instructions(name, isa, monkeypatch):
+    same(name, isa, monkeypatch)
