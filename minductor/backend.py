@@ -18,7 +18,8 @@ from minductor.autograd import trace_and_compile
 from minductor.eager import Boxed
 from minductor.errors import OptionError
 from minductor.job import compile_graph
-from minductor.options import make_options
+from minductor.options import MODES, make_options
+from minductor.runtime.graphs import Kept
 from minductor.runtime.launch import prepare
 
 
@@ -39,9 +40,10 @@ def compile_fx_graph(
         raise OptionError(f"the backend 'minductor' takes no keyword {', '.join(sorted(unknown))}")
     checked = make_options(options, mode)
     prepare()
+    kept = Kept()
 
     def compiler(graph: GraphModule, inputs: Sequence[Any], kind: str) -> Boxed:
-        return compile_graph(graph, kind, checked)
+        return compile_graph(graph, kind, checked, kept)
 
     with collection.put_off():
         return trace_and_compile(gm, example_inputs, compiler, checked.eager_random)
@@ -56,6 +58,6 @@ def compile(f: Callable[..., Any] | None = None, **options: Any) -> Any:
     ours = {k: v for k, v in options.items() if k not in ("fullgraph", "dynamic", "mode")}
     theirs = {k: v for k, v in options.items() if k not in ours}
     make_options(ours, theirs.get("mode"))
-    if theirs.get("mode") is not None:
-        theirs.pop("mode")  # torch takes a mode or options, and the only mode is the default
+    mode = theirs.pop("mode", None)
+    ours = {**MODES.get(mode or "default", {}), **ours}  # torch takes a mode or options
     return torch.compile(f, backend="minductor", options=ours or None, **theirs)

@@ -11,7 +11,7 @@ here is kept between graphs but what is on disk; every call has its own context.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +33,7 @@ from minductor.options import Options
 from minductor.passes.context import MiniContext
 from minductor.passes.manager import PassFailure, PassManager, module_text
 from minductor.passes.pipelines import RETARGET, build_pipeline, pipeline_options, pipeline_text
+from minductor.recording import capture_of
 from minductor.report import Report, report_of
 from minductor.runtime import loader
 from minductor.runtime.artifact import Artifact
@@ -90,6 +91,7 @@ class Outcome:
 
     report: Report
     frame: Frame
+    capture: Mapping[str, Any]
     call: loader.Boxed | None = None
     product: loader.Product | None = None
     judge: Judge | None = None
@@ -137,13 +139,15 @@ class Compile:
                 found = loader.fetch(cache, key)
             if found is not None:
                 artifact, call = found
-                return Outcome(dict(artifact.meta["report"]), frame, call)
+                meta = artifact.meta
+                return Outcome(dict(meta["report"]), frame, meta["capture"], call)
         judge = self._judge(gm, frame, target) if self.options.validates else None
         artifact = self.lower(module, target, text, None if judge is None else judge.trail)
         report: Report = dict(artifact.meta["report"])
         with _stage("build"):
             product = loader.Product(key, artifact, cache)
-            return Outcome(report, frame, product=product, judge=judge)
+            capture = artifact.meta["capture"]
+            return Outcome(report, frame, capture, product=product, judge=judge)
 
     def lower(
         self, module: ModuleOp, target: str, text: str | None = None, trail: Trail | None = None
@@ -197,7 +201,8 @@ class Compile:
         with _stage("emit wrapper", folder, module):
             wrapper = emit_wrapper(module)
         with _stage("emit plan", folder, module):
-            plan, meta = emit_plan(module), {"report": report_of(module, self.kind)}
+            plan = emit_plan(module)
+            meta = {"report": report_of(module, self.kind), "capture": capture_of(module)}
         for source in (cpp, triton, wrapper):
             if source is not None:
                 self.logs.log("output_code", source)

@@ -22,17 +22,23 @@ from minductor import collection
 from minductor.compiler import Compile, Outcome
 from minductor.eager import Boxed, calls_of, run_eagerly
 from minductor.errors import CompileError, FallbackWarning, Unsupported
+from minductor.logs import LoggingSink
 from minductor.options import Options
+from minductor.recording import Recorded, facts_of
 from minductor.report import Report, eager_report, finished
+from minductor.runtime.graphs import Kept
 from minductor.runtime.progress import Progress
 
 
-def compile_graph(graph: GraphModule, kind: str, options: Options) -> Boxed:
+def compile_graph(
+    graph: GraphModule, kind: str, options: Options, kept: Kept | None = None
+) -> Boxed:
     """The boxed callable of a graph of AOTAutograd; kind is forward, backward or inference.
 
+    `kept` is shared by a forward and its backward, where they are recorded (`cudagraphs`).
     Raises CompileError with the option `strict`; else a failure gives a warning and eager code.
     """
-    job = Job(graph, kind, options)
+    job = Job(graph, kind, options, kept or Kept())
     try:
         with job.timed() as progress:
             outcome = Compile(kind, options, progress, job.name).run(graph)
@@ -46,13 +52,19 @@ def compile_graph(graph: GraphModule, kind: str, options: Options) -> Boxed:
 class Job:
     """What a compile knows of its graph until it is ready: name, options, seconds spent."""
 
-    def __init__(self, graph: GraphModule, kind: str, options: Options) -> None:
+    def __init__(self, graph: GraphModule, kind: str, options: Options, kept: Kept) -> None:
         number = CompileContext.current_compile_id()
         self.name = kind if number is None else f"{kind} {number}"
         self.graph = graph
         self.kind = kind
         self.options = options
         self.seconds = 0.0
+        self._recorded: Recorded | None = None
+        if options.cudagraphs:
+            logs = LoggingSink(options.log_names)
+            self._recorded = Recorded(
+                facts_of(graph, kind), kept, lambda x: logs.log("cudagraphs", f"{self.name}: {x}")
+            )
 
     @contextmanager
     def timed(self) -> Generator[Progress]:
@@ -76,7 +88,12 @@ class Job:
                 call = outcome.finish()
         except CompileError as error:
             return self.without_us(error)
-        self._report(outcome.report, outcome.product is None)
+        report = outcome.report
+        if self._recorded is not None:
+            judged = outcome.judge is not None
+            call, state = self._recorded.around(call, outcome.capture, judged)
+            report = {**report, "cudagraphs": state}
+        self._report(report, outcome.product is None)
         return call
 
     def without_us(self, error: CompileError | Unsupported) -> Boxed:

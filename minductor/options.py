@@ -26,8 +26,11 @@ from minductor.passes.pipelines import PipelineError, build_pipeline
 Report = dict[str, Any]
 ReportHook = Callable[[Report], Any]
 
-MODES = ("default",)
-"""Modes of torch.compile that mean something here."""
+MODES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "reduce-overhead": {"cudagraphs": True},
+}
+"""Modes of torch.compile that mean something here -> the options that they stand for."""
 
 
 def _option(default: Any, kind: type, doc: str, *choices: str, routed: bool = False) -> Any:
@@ -100,6 +103,12 @@ class Options:
         "Round half types after every op, as eager does, also inside a fused kernel.",
         routed=True,
     )
+    cudagraphs: bool | None = _option(
+        None,
+        bool,
+        "Record each graph on a GPU once and replay it as a CUDA graph (docs/runtime.md).",
+        routed=True,
+    )
     eager_random: bool = _option(
         False, bool, "Dropout gives eager's very values under a seed: it stays a call of PyTorch's."
     )
@@ -134,7 +143,8 @@ class Options:
         None,
         str,
         "Logs to print, as for MINDUCTOR_LOGS: `aten`, `ir_pre_fusion`, "
-        "`ir_post_fusion`, `fusion`, `kernel`, `output_code`, `validate`, `patterns`, `all`, with "
+        "`ir_post_fusion`, `fusion`, `kernel`, `output_code`, `validate`, `patterns`, "
+        "`cudagraphs`, `all`, with "
         "commas.",
     )
     progress: bool = _option(
@@ -176,11 +186,11 @@ def make_options(given: Mapping[str, Any] | None = None, mode: str | None = None
     """Checked options. Raises OptionError on an unknown key, value or mode."""
     if mode is not None and mode not in MODES:
         raise OptionError(
-            f"unknown mode {mode!r}: minductor has the mode 'default' alone; "
+            f"unknown mode {mode!r}: minductor has the modes {' and '.join(map(repr, MODES))}; "
             "what it can be told stands in its options (docs/options.md)"
         )
     known = {one.name: one for one in dataclasses.fields(Options)}
-    values = dict(given or {})
+    values = {**MODES[mode or "default"], **(given or {})}
     for name, value in values.items():
         if name not in known:
             raise OptionError(f"unknown option '{name}'{_nearest(name, list(known))}")

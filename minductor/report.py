@@ -4,12 +4,13 @@
      "kernels": [{"name": "cpp_fused_add_relu_0", "origins": ["add", "relu"], "bytes": 8192}],
      "externs": {"aten.mm.default": 1},
      "bytes": {"floor": 8192, "unfused": 16384, "planned": 8192},
-     "compile_s": 0.21, "cached": False, "fallback": None}
+     "compile_s": 0.21, "cached": False, "fallback": None, "cudagraphs": None}
 
 Bytes are those of one call, sizes as they were at capture. The graph's floor counts each used input
 and each output once; `unfused` and `planned` are the ledgers of the kernels, and each extern call
 reads its operands and writes its results once. `fallback` is the reason why the graph runs eagerly,
-None where it was compiled.
+None where it was compiled. `cudagraphs` is "recorded", or the reason why the graph is not, None
+where nobody asked.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ def finished(report: Mapping[str, Any], name: str, seconds: float, cached: bool)
     """A report with what one compile knows: the graph's name, seconds, product from the cache."""
     return {
         "fallback": None,
+        "cudagraphs": None,
         **report,
         "name": name,
         "compile_s": seconds,

@@ -27,6 +27,7 @@ ARTIFACTS: dict[str, str] = {
     "kernel": "the scheduled kernels and the host program",
     "output_code": "the emitted source",
     "validate": "what became of each call that `validate` judged",
+    "cudagraphs": "why a graph is not recorded as a CUDA graph, or not for all calls",
 }
 """Name -> what it shows, in the order of the pipeline."""
 

@@ -89,6 +89,7 @@ KERNEL_CUDA: tuple[str, ...] = (
     "kernel-wait",
     "kernel-inplace",
     "kernel-memory{slack=2097152}",
+    "kernel-capture",
     "verify-stage{stage=kernel}",
 )
 """fused `loop` to scheduled `kernel`, for the Triton emitter."""

@@ -43,8 +43,13 @@ def test_what_is_wrong_is_said(given: dict[str, Any], message: str) -> None:
 
 
 def test_mode_must_be_known() -> None:
-    with pytest.raises(OptionError, match="unknown mode 'max-autotune'"):
+    with pytest.raises(OptionError, match="unknown mode 'max-autotune': minductor has the modes"):
         make_options(None, "max-autotune")
+
+
+def test_a_mode_stands_for_options() -> None:
+    assert make_options(None, "reduce-overhead") == Options(cudagraphs=True)
+    assert make_options({"cudagraphs": False}, "reduce-overhead") == Options(cudagraphs=False)
 
 
 def test_options_of_passes_are_routed() -> None:
