@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from minductor.codegen.triton.elementary import ELEMENTARY
 from minductor.codegen.triton.special import sources
 
 _CALL = re.compile(r"\b(mi_\w+)\b")
@@ -99,33 +100,10 @@ _PLAIN: dict[str, tuple[str, str]] = {
         "w = a.dtype.primitive_bitwidth\n"
         "    return (a >> tl.where((b < 0) | (b >= w), w - 1, b)).to(a.dtype)",
     ),
-    # tl.exp and tl.exp2 of f32 are the hardware's approximation of 2^x, good to 2 ulp for small x
-    # only, and flush subnormals: an exact reduction goes before it, two exact scalings after it.
-    "mi_pow2": ("k", "return ((k.to(tl.int32) + 127) << 23).to(tl.float32, bitcast=True)"),
-    "mi_scale2": (
-        "a, k",
-        "h = tl.floor(k * 0.5)\n    return a * mi_pow2(h) * mi_pow2(k - h)",
-    ),
-    "mi_exp_f32": (
-        "a",
-        "x = tl.where(a < -105.0, -105.0, tl.where(a > 89.0, 89.0, a))\n"
-        "    k = tl.floor(x * 1.4426950408889634 + 0.5)\n"
-        "    r = tl.fma(k, -0.693359375, x)\n"
-        "    r = tl.fma(k, 2.12194440e-4, r)\n"
-        "    return mi_scale2(tl.exp2(r * 1.4426950408889634), k)",
-    ),
-    "mi_exp2_f32": (
-        "a",
-        "x = tl.where(a < -151.0, -151.0, tl.where(a > 129.0, 129.0, a))\n"
-        "    k = tl.floor(x + 0.5)\n"
-        "    return mi_scale2(tl.exp2(x - k), k)",
-    ),
     "mi_exp": ("a", "return mi_exp_f32(a) if a.dtype == tl.float32 else tl.exp(a)"),
     "mi_exp2": ("a", "return mi_exp2_f32(a) if a.dtype == tl.float32 else tl.exp2(a)"),
     "mi_log": ("a", "return tl.log(a)"),
     "mi_log2": ("a", "return tl.log2(a)"),
-    "mi_sin": ("a", "return tl.sin(a)"),
-    "mi_cos": ("a", "return tl.cos(a)"),
     "mi_erf": ("a", "return tl.erf(a)"),
     "mi_sqrt": ("a", "return tl.sqrt_rn(a) if a.dtype == tl.float32 else tl.sqrt(a)"),
     "mi_rsqrt": (
@@ -134,21 +112,6 @@ _PLAIN: dict[str, tuple[str, str]] = {
         "    r = tl.rsqrt(tl.where(small, a * 18446744073709551616.0, a))\n"
         "    return tl.where(small, r * 4294967296.0, r)"
         " if a.dtype == tl.float32 else tl.rsqrt(a)",
-    ),
-    "mi_sigmoid": ("a", "return mi_div(tl.full([1], 1.0, a.dtype), 1.0 + mi_exp(-a))"),
-    "mi_tanh": (
-        "a",
-        "x = tl.abs(a)\n"
-        "    e = tl.exp(-2.0 * x)\n"
-        "    big = mi_div(1.0 - e, 1.0 + e)\n"
-        "    s = x * x\n"
-        "    p = -5.70498872745e-3 * s + 2.06390887954e-2\n"
-        "    p = p * s - 5.37397155531e-2\n"
-        "    p = p * s + 1.33314422036e-1\n"
-        "    p = p * s - 3.33332819422e-1\n"
-        "    small = x + x * s * p\n"
-        "    return mi_copysign(tl.where(x < 0.625, small, big), a)"
-        " if a.dtype == tl.float32 else libdevice.tanh(a)",
     ),
     "mi_log1p": (
         "a",
@@ -308,7 +271,7 @@ _PLAIN: dict[str, tuple[str, str]] = {
     ),
 }
 
-_SOURCE = {**_PLAIN, **sources()}
+_SOURCE = {**_PLAIN, **ELEMENTARY, **sources()}
 
 _LIBDEVICE = {
     "mi_tan": "tan", "mi_asin": "asin", "mi_acos": "acos", "mi_atan": "atan", "mi_sinh": "sinh",

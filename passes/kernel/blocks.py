@@ -158,7 +158,7 @@ class _Scheduler:
         """Elements of a block: twice as many where few bytes of each are read, and little done."""
         atoms = [ex.dim_atom(loop.var.data) for loop in chain]
         read = bytes_along([chain[-1]], atoms)
-        light = body_cost(chain[-1]) < 100
+        light = body_cost(chain[-1]) < 24
         return self.options.block * (2 if light and 0 < read <= 3 else 1)
 
     def _square(self, chain: list[Loop], fast: list[int], lanes: dict[int, int]) -> int:

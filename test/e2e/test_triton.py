@@ -28,6 +28,12 @@ def test_programs_in_tritons_interpreter(tmp_path: Path) -> None:
     assert sum(line.startswith("equal ") for line in run("interpret", tmp_path)) == 27
 
 
+def test_elementary_functions_of_all_arguments(tmp_path: Path) -> None:
+    """Zeros keep their sign, infinities and NaN come out, and large arguments are reduced right."""
+    pytest.importorskip("triton")
+    assert sum(line.startswith("equal ") for line in run("elementary", tmp_path)) == 6
+
+
 @pytest.mark.slow
 def test_symbolic_sizes_in_tritons_interpreter(tmp_path: Path) -> None:
     """One compile serves all sizes; a launch chooses between a persistent and a looped kernel."""

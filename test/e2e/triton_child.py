@@ -2,6 +2,7 @@
 
 python triton_child.py interpret    programs through Triton's interpreter on CPU tensors
 python triton_child.py dynamic      some of them with symbolic sizes, rows short and long
+python triton_child.py elementary   functions of f32 over all sizes of argument, special ones too
 python triton_child.py cubin        the kernels of programs compiled for sm_90, no device needed
 """
 
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-if sys.argv[1] in ("interpret", "dynamic"):
+if sys.argv[1] in ("interpret", "dynamic", "elementary"):
     os.environ["TRITON_INTERPRET"] = "1"
 
 import torch
@@ -101,6 +102,25 @@ def dynamic() -> None:
         print(f"equal {name}")
 
 
+def elementary() -> None:
+    """Against eager, relative to what the interpreter's a * b + c in two roundings allows."""
+    inf, nan = float("inf"), float("nan")
+    special = torch.tensor([0.0, -0.0, inf, -inf, nan, 1e-40, -1e-40, 88.5, 88.8, -88.0, -103.5])
+    huge = torch.tensor([131073.0, -2e5, 1e7, 3e38, -1e30, 127.5, 128.0, -126.5, -149.0, -151.0])
+    x = torch.cat([special, huge, torch.linspace(-90, 90, 4001), torch.linspace(-2, 2, 1001)])
+    for name in ("sin", "cos", "exp", "exp2", "tanh", "sigmoid"):
+        function = getattr(torch, name)
+        torch._dynamo.reset()
+        options: Any = {"strict": True, "target": "triton"}
+        compiled: Any = torch.compile(lambda x: function(x), backend="minductor", options=options)
+        got, want = compiled(x), function(x)
+        near = 6e-6 if name in ("sin", "cos") else 1e-45
+        torch.testing.assert_close(got, want, rtol=4e-7, atol=near, equal_nan=True, msg=name)
+        zero = want == 0
+        assert torch.equal(torch.signbit(got[zero]), torch.signbit(want[zero])), name
+        print(f"equal {name}")
+
+
 def cubin() -> None:
     from triton.backends.compiler import GPUTarget
     from xdsl.parser import Parser
@@ -135,4 +155,5 @@ def cubin() -> None:
 
 
 if __name__ == "__main__":
-    {"interpret": interpret, "dynamic": dynamic, "cubin": cubin}[sys.argv[1]]()
+    modes = {"interpret": interpret, "dynamic": dynamic, "cubin": cubin, "elementary": elementary}
+    modes[sys.argv[1]]()
