@@ -3,16 +3,16 @@
 A kernel of one such function reads 4 bytes an element, in whose time a GPU of today does about 32
 instructions; functions of the vendor's library take that and more.
 
-Sums a + b * c are written as `tl.fma`: contraction is off. Adding 1.5 * 2^23 rounds to whole numbers
-and leaves them in the low bits (W. J. Cody, W. Waite: Software Manual for the Elementary Functions).
+Sums a + b * c are written as `tl.fma`: contraction is off. Adding 1.5 * 2^23 rounds to a whole
+number and leaves it in the low bits; multiples of a constant are taken away in parts (W. J. Cody,
+W. Waite: Software Manual for the Elementary Functions, 1980).
 """
 
 from __future__ import annotations
 
-# tl.exp2 of f32 is the hardware's approximation of 2^x, good to 2 ulp for small x only, and what it
-# makes of -126 and less is not needed: an exact reduction goes before it, an exact scaling after it.
-# The whole part of the exponent stays within -126 .. 127; what is left over goes through exp2, which
-# makes infinities, subnormals and zeros of it.
+# tl.exp2 of f32 is the hardware's approximation of 2^x, good to 2 ulp for small x only: an exact
+# reduction goes before it, an exact scaling after it. The whole part of the exponent stays within
+# -126 .. 127; what is left over goes through exp2, which makes infinities, subnormals and zeros.
 _EXP = (
     "t = tl.minimum(tl.maximum({whole}, 12582913.0), 12583166.0)\n"
     "    k = t - 12583039.0\n"
