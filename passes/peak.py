@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 
 from minductor.dialects.attrs import SymbolsAttr
 from minductor.dialects.expr import Atom
+from minductor.dialects.loop.ops import GroupOp, NestOp, ViewOp
 from minductor.dialects.types import TensorType
 
 EAGER = "eager_peak"
@@ -77,6 +78,25 @@ class Storage:
         """`value` shows the storage of `other`."""
         if self.root(other) is not self.root(value):
             self.roots[self.root(value)] = self.root(other)
+
+
+def loop_storage(fn: FuncOp) -> Storage:
+    """The storage of a function of groups, nests, calls and views."""
+    storage = Storage(hints_of(fn))
+    for op in fn.body.walk():
+        if isinstance(op, ViewOp):
+            storage.share(op.results[0], op.operands[0])
+        elif isinstance(op, NestOp):
+            for number, result in enumerate(op.results):
+                old = op.updated(number)
+                if old is not None:
+                    storage.share(result, old)
+    for op in fn.body.block.ops:
+        last = op.body.block.last_op if isinstance(op, GroupOp) else None
+        for result, inner in zip(op.results, last.operands if last else (), strict=False):
+            if storage.root(inner) is not inner:
+                storage.share(result, inner)
+    return storage
 
 
 @dataclass(frozen=True)

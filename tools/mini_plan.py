@@ -1,7 +1,7 @@
 """mini-plan: read plans, the text that `-t plan` and the option `plan` write.
 
     mini-plan show A             kernels by bytes moved, most first
-    mini-plan diff A B           what changed from A to B: kernels, calls, refusals, bytes
+    mini-plan diff A B           what changed from A to B: kernels, calls, pairs, bytes, peak
 
 `diff` exits with 0 where nothing changed, with 1 where something did, as diff(1) does. A kernel is
 known by its ops and their lines, so that a mere change of name is none.
@@ -24,7 +24,8 @@ from pathlib import Path
 _HEAD = re.compile(r"plan of @(\S+?)(?:, at .*)?$")
 _ROW = re.compile(r"  (kernel|group|nest|extern) ([^:]+?)(?:: (.*))?$")
 _PRICE = re.compile(r"floor (-?\d+), unfused (-?\d+), planned (-?\d+)")
-_REFUSED = re.compile(r"  refused (.*)$")
+_PAIR = re.compile(r"  ((?:fused|regrouped|refused) .*)$")
+_PEAK = re.compile(r"  peak: (?:eager \d+, )?planned (\d+)$")
 _TOTAL = re.compile(r"graph: .*")
 _PART = re.compile(r"    (?:[\w.]+: )?(.*)$")
 
@@ -59,8 +60,9 @@ class Plan:
 
     name: str
     rows: list[Row] = field(default_factory=list[Row])
-    refused: list[str] = field(default_factory=list[str])
+    pairs: list[str] = field(default_factory=list[str])
     planned: int = 0
+    peak: int | None = None
 
     def count(self, *kinds: str) -> int:
         """How many rows are of these kinds."""
@@ -90,8 +92,10 @@ def _take(plan: Plan, line: str) -> bool:
         price = _PRICE.search(row[3] or "")
         name = row[2] if price or not row[3] else f"{row[2]}: {row[3]}"
         plan.rows.append(Row(row[1], name, int(price[3]) if price else None))
-    elif refused := _REFUSED.fullmatch(line):
-        plan.refused.append(refused[1])
+    elif pair := _PAIR.fullmatch(line):
+        plan.pairs.append(pair[1])
+    elif peak := _PEAK.fullmatch(line):
+        plan.peak = int(peak[1])
     elif part := _PART.fullmatch(line):
         if not plan.rows:
             return False
@@ -107,8 +111,11 @@ def _take(plan: Plan, line: str) -> bool:
 def difference(old: Plan, new: Plan) -> list[str]:
     """Lines that say what changed; none where nothing did."""
     lines = list(_rows(old, new))
-    lines += [f"  - refused {t}" for t in old.refused if t not in new.refused]
-    lines += [f"  + refused {t}" for t in new.refused if t not in old.refused]
+    lines += [f"  - {t}" for t in old.pairs if t not in new.pairs]
+    lines += [f"  + {t}" for t in new.pairs if t not in old.pairs]
+    if old.peak != new.peak:
+        before, after = ("-" if p is None else p for p in (old.peak, new.peak))
+        lines.append(f"  peak {before} -> {after} bytes")
     if not lines and old.planned == new.planned:
         return []
     counts = [
@@ -140,7 +147,8 @@ def _rows(old: Plan, new: Plan) -> Iterator[str]:
 
 def show(plan: Plan) -> list[str]:
     """The plan's rows, most bytes first, with their share of all bytes."""
-    lines = [f"@{plan.name}: planned {plan.planned} bytes"]
+    peak = "" if plan.peak is None else f", at most {plan.peak} of new memory at once"
+    lines = [f"@{plan.name}: planned {plan.planned} bytes{peak}"]
     for row in sorted(plan.rows, key=lambda r: -(r.planned or 0)):
         share = 100 * (row.planned or 0) / plan.planned if plan.planned else 0.0
         lines.append(f"  {share:5.1f} % {row.text()}")

@@ -28,8 +28,9 @@ lowers the priced total (`fusion/improve.py`).
 On a CPU a reduction over the loops of a group may join it (`across`): it gathers its result in an
 array while they run, so that rows and columns of the same data are summed in one pass.
 
-`plan=FILE` writes the plan with its prices and refusals, `explain=true` keeps the refusals on the
-function for `-t plan`, and `plan-in=FILE` obeys an edited plan (`fusion/plan_file.py`).
+`plan=FILE` writes the plan with its prices and pairs, `explain=true` keeps the pairs, accepted and
+refused, on the function for `-t plan`, and `plan-in=FILE` obeys an edited plan
+(`fusion/plan_file.py`).
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ from minductor.passes.loop.fusion.logs import log_nodes
 from minductor.passes.loop.fusion.machine import machine_of
 from minductor.passes.loop.fusion.plan_file import Plan, obey, read_plan
 from minductor.passes.loop.fusion.price import Pricer
-from minductor.passes.loop.fusion.rounds import Decision, Fuser
-from minductor.passes.loop.plan_text import REFUSED, graph_plan
+from minductor.passes.loop.fusion.rounds import Decision, Fuser, Moved
+from minductor.passes.loop.plan_text import ACCEPTED, REFUSED, graph_plan
 from minductor.passes.registry import nearest
 from minductor.passes.remarks import RemarkSink, sink_of
 
@@ -110,15 +111,17 @@ class LoopFusePass(MiniPass):
         arguments = frozenset[object](func.body.block.args)
         log_nodes(logs, "ir_pre_fusion", graph.nodes, arguments)
         sink = sink_of(ctx)
-        decisions = self._decide(graph, pricer, logs, sink, func.sym_name.data)
+        decisions, moves = self._decide(graph, pricer, logs, sink, func.sym_name.data)
         log_nodes(logs, "ir_post_fusion", graph.nodes, arguments)
         write_groups(graph, pricer)
         if self.plan or self.explain:
+            func.attributes[ACCEPTED] = accepted_pairs(decisions, moves)
             func.attributes[REFUSED] = refused_pairs(decisions, graph)
         if self.plan:
             write_plan(func, self.plan)
         if not self.explain:
-            func.attributes.pop(REFUSED, None)
+            for name in (ACCEPTED, REFUSED):
+                func.attributes.pop(name, None)
 
     def _decide(
         self,
@@ -127,8 +130,11 @@ class LoopFusePass(MiniPass):
         logs: LogSink,
         sink: RemarkSink,
         function: str,
-    ) -> list[Decision]:
-        """Fuse as the plan says, or as the rounds find; report it."""
+    ) -> tuple[list[Decision], Sequence[Moved]]:
+        """Fuse as the plan says, or as the rounds find; report it.
+
+        Returns what became of each pair, and what the improvement step regrouped.
+        """
         rules = PRESETS[self.preset]
         if self.across and self.preset != "seed" and all(n.device == "cpu" for n in graph.nodes):
             rules = replace(rules, across=pricer.machine.local)
@@ -136,7 +142,7 @@ class LoopFusePass(MiniPass):
         if plan.groups:
             decisions = obey(plan, graph, rules, pricer)
             report(decisions, sink, self.name)
-            return decisions
+            return decisions, ()
         fuser = Fuser(
             graph,
             rules,
@@ -152,7 +158,14 @@ class LoopFusePass(MiniPass):
         report(fuser.decisions, sink, self.name)
         for old, new, gain in fuser.moved:
             sink.accepted(self.name, f"regrouped {old} as {new}", bytes=gain)
-        return fuser.decisions
+        return fuser.decisions, fuser.moved
+
+
+def accepted_pairs(decisions: Sequence[Decision], moves: Sequence[Moved]) -> ArrayAttr[StringAttr]:
+    """The pairs that were fused, in that order, and then what was regrouped."""
+    pairs = [f"fused {one.text()}" for one in decisions if one.accepted]
+    pairs += [f"regrouped {old} as {new}: saves {gain}" for old, new, gain in moves]
+    return ArrayAttr([StringAttr(text) for text in pairs])
 
 
 def refused_pairs(decisions: Sequence[Decision], graph: FusionGraph) -> ArrayAttr[StringAttr]:

@@ -4,13 +4,18 @@
       group add_mul_relu: floor 12288, unfused 28672, planned 12288
         op0: add model.py:3, relu model.py:3, mul model.py:3
       extern op1: aten.mm.default
+      fused op0, op3: saves 8192 {4096}
       refused op0, op2: no shared data {0}
+      peak: eager 20480, planned 16384
     graph: 1 fused, 0 nests, 1 extern; floor 16384, unfused 32768, planned 16384
 
 Prices are the ledger (`bytes`) that passes wrote on groups and kernels, evaluated at the values
 that symbols had at capture. The floor of a graph is each used input and each output once; calls
-are not priced beyond that. A recomputed op has a `~`. On `loop` text before fusion, nests stand
-without a price. Edited, the text is what `loop-fuse{plan-in=FILE}` obeys.
+are not priced beyond that. A recomputed op has a `~`. A pair has the bytes that it shares in
+braces; `saves` is what the price says, launches and idle units among it. Peaks are bytes alive at
+once beyond what lives before: `eager` runs the `aten` ops one after another, `planned` the kernels.
+On `loop` text before fusion, nests stand without a price. Edited, the text is what
+`loop-fuse{plan-in=FILE}` obeys.
 """
 
 from __future__ import annotations
@@ -28,12 +33,15 @@ from minductor.dialects.attrs import Bytes, BytesAttr, Origin, OriginsAttr, Symb
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.loop.ops import ExternOp, GroupOp, NestOp
 from minductor.dialects.types import TensorType
+from minductor.passes.peak import EAGER, PLANNED, attribute, loop_storage, peak_of
 
 Hints = Mapping[Atom, int]
 
 
 REFUSED = "refused"
 """Attribute of a function: the pairs that fusion refused, as text."""
+ACCEPTED = "accepted"
+"""Attribute of a function: the pairs that fusion accepted, as text."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,9 @@ def graph_plan(graph: FuncOp, kernels: list[Row]) -> str:
     at = ", ".join(f"{atom} = {value}" for atom, value in hints.items())
     lines = [f"plan of @{graph.sym_name.data}{f', at {at}' if at else ''}"]
     lines += [line for row in rows for line in row.lines(hints)]
-    lines += [f"  refused {text}" for text in refused_of(graph)]
+    lines += [f"  {text}" for text in texts_of(graph, ACCEPTED)]
+    lines += [f"  refused {text}" for text in texts_of(graph, REFUSED)]
+    lines += peak_lines(graph, any(row.kind == "group" for row in rows))
     lines.append(total_text(graph, rows, hints))
     return "\n".join(lines) + "\n"
 
@@ -111,9 +121,19 @@ def kernel_row(op: Operation) -> Row | None:
     return Row("kernel", text_of(op, "sym_name"), bytes_of(op), (("", origins_of(op)),))
 
 
-def refused_of(graph: FuncOp) -> Iterator[str]:
-    """Pairs that fusion refused, where it was asked to note them."""
-    attr = graph.attributes.get(REFUSED)
+def peak_lines(graph: FuncOp, fused: bool) -> Iterator[str]:
+    """The peaks that passes noted; of groups, which are no program yet, in their order here."""
+    eager, planned = attribute(graph, EAGER), attribute(graph, PLANNED)
+    if planned is None and fused:
+        planned = peak_of(graph, loop_storage(graph))
+    if planned is not None:
+        known = "" if eager is None else f"eager {eager}, "
+        yield f"  peak: {known}planned {planned}"
+
+
+def texts_of(graph: FuncOp, name: str) -> Iterator[str]:
+    """Pairs that fusion noted on a function, where it was asked to."""
+    attr = graph.attributes.get(name)
     if isinstance(attr, ArrayAttr):
         for item in cast("ArrayAttr[StringAttr]", attr):
             yield item.data

@@ -106,7 +106,8 @@ def _fuse_all(
             if isinstance(fit, Refusal):
                 why = why or f"{first.name} with {last.name}: {fit.reason}"
                 continue
-            done.append(Decision(first.name, last.name, pricer.bytes(deps)))
+            gain = pricer.gain(first, last, fit)
+            done.append(Decision(first.name, last.name, pricer.bytes(deps), saved=gain))
             merged = graph.merge(first, last, fit)
             members = [n for n in members if n is not first and n is not last] + [merged]
             break

@@ -102,3 +102,18 @@ def test_missing_and_binary_files_are_named(tmp_path, capsys):
     err = capsys.readouterr().err
     assert "b.plan: not a text file" in err
     assert "cannot read" in err
+
+
+def test_pairs_and_the_peak_stand_in_the_plan_and_in_its_diff():
+    explained = "aten-peak,aten-to-loop,loop-fuse{explain=true}"
+    again = [plan(explained) for _ in range(2)]
+    assert again[0] == again[1]
+    (read,) = mini_plan.parse(again[0])
+    assert [p.split(":")[0] for p in read.pairs if p.startswith("fused")]
+    assert read.peak == 2 * 64 * 64 * 4
+    (seed,) = mini_plan.parse(plan(explained.replace("true", "true improve=false max-rounds=0")))
+    lines = mini_plan.difference(read, seed)
+    assert any(line.startswith("  - fused op") for line in lines)
+    assert mini_plan.difference(read, read) == []
+    seed.pairs, seed.peak = read.pairs, 1
+    assert mini_plan.difference(read, seed)[-1] == f"  peak {read.peak} -> 1 bytes"

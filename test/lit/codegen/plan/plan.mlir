@@ -7,6 +7,7 @@
 // CHECK-NEXT:     op0: sin, sum
 // CHECK-NEXT:     op1: relu
 // CHECK-NEXT:   extern op2: aten.mm.default
+// CHECK-NEXT:   peak: planned 16640
 // CHECK-NEXT: graph: 1 fused, 0 nests, 1 extern; floor 49408, unfused 17408, planned 16896
 func.func @forward(%x: !aten.t<f32[s0, 64]>, %unused: !aten.t<f32[9]>, %w: !aten.t<f32[64, 64]>)
     -> (!aten.t<f32[s0]>, !aten.t<f32[64, 64]>)

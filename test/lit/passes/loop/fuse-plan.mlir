@@ -3,7 +3,8 @@
 // RUN: mini-opt %s -p 'loop-fuse{across=false plan-in="Inputs/apart.plan"}' -t plan | filecheck %s --check-prefix=APART
 // RUN: not mini-opt %s -p 'loop-fuse{across=false plan-in="Inputs/illegal.plan"}' 2>&1 | filecheck %s --check-prefix=ILLEGAL
 
-/// The plan lists groups with their ops and prices, and why other pairs did not fuse.
+/// The plan lists groups with their ops and prices, the pairs that fused with the bytes that this
+/// saves, why other pairs did not, and the peak.
 
 // CHECK:      plan of @f
 // CHECK-NEXT:   group relu_sum: floor 16640, unfused 17152, planned 16640
@@ -11,7 +12,9 @@
 // CHECK-NEXT:     op1: relu m.py:3
 // CHECK-NEXT:   group sum: floor 16640, unfused 16640, planned 16640
 // CHECK-NEXT:     op2: sum m.py:4
+// CHECK-NEXT:   fused op0, op1: saves 18012 {256}
 // CHECK-NEXT:   refused op0_op1, op2: no shared data {0}
+// CHECK-NEXT:   peak: planned 512
 // CHECK-NEXT: graph: 2 fused, 0 nests, 0 extern; floor 16896, unfused 33792, planned 33280
 
 /// An edited plan that splits the group is obeyed, and so is a pair kept apart.
