@@ -82,6 +82,7 @@ KERNEL_CUDA: tuple[str, ...] = (
     "kernel-persist",
     "kernel-online",
     "kernel-blocks",
+    "kernel-fast-math",
     "kernel-pack",
     "kernel-index-width",
     "kernel-extern-out",

@@ -53,6 +53,7 @@ PASSES: dict[str, str] = {
     "kernel-split": "minductor.passes.kernel.split:KernelSplitPass",
     "kernel-persist": "minductor.passes.kernel.persist:KernelPersistPass",
     "kernel-blocks": "minductor.passes.kernel.blocks:KernelBlocksPass",
+    "kernel-fast-math": "minductor.passes.kernel.fast_math:KernelFastMathPass",
     "kernel-index-width": "minductor.passes.kernel.index_width:KernelIndexWidthPass",
     "kernel-extern-out": "minductor.passes.kernel.extern_out:KernelExternOutPass",
     "kernel-order": "minductor.passes.kernel.order:KernelOrderPass",

@@ -97,5 +97,20 @@ ELEMENTARY: dict[str, tuple[str, str]] = {
         "    return mi_copysign(tl.where(x < 0.625, small, big), a)"
         " if a.dtype == tl.float32 else libdevice.tanh(a)",
     ),
+    # for results of half precision: relative errors of at most 2^-15
+    "mi_fast_exp": ("a", "return tl.exp(a)"),
+    "mi_fast_exp2": ("a", "return tl.exp2(a)"),
+    "mi_fast_div": ("a, b", "return a / b"),
+    "mi_fast_reciprocal": ("a", "return 1.0 / a"),
+    "mi_fast_sigmoid": ("a", "return 1.0 / (1.0 + tl.exp(-a))"),
+    "mi_fast_tanh": (
+        "a",
+        "big = 1.0 - 2.0 / (1.0 + tl.exp2(a * 2.8853900817779268))\n"
+        "    small = a * tl.fma(a * a, -0.33333334, 1.0)\n"
+        "    return tl.where(tl.abs(a) < 0.05, small, big)",
+    ),
 }  # fmt: skip
 """Helper -> (parameters, body); mi_exp and mi_exp2 choose by dtype in the prelude."""
+
+FAST = {f"mi_{name[8:]}": name for name in ELEMENTARY if name.startswith("mi_fast_")}
+"""Helper -> the one that `math = "fast"` takes in its place, for f32."""

@@ -83,7 +83,8 @@ class KernelPrinter:
         return "\n".join([*_comments(self.func, self.name), head, *scope.lines])
 
     def _scope(self, rank: int) -> Scope:
-        return Scope(max(1, rank), self.names, [], wide=self.wide, ranges=self.ranges)
+        fast = self.func.config.lookup("math", "") == "fast"
+        return Scope(max(1, rank), self.names, [], wide=self.wide, ranges=self.ranges, fast=fast)
 
     def _close(self, scope: Scope) -> None:
         """The programs of a finished function, and whether it checks indices."""

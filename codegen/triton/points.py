@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from xdsl.ir import Operation, SSAValue
 
+from minductor.codegen.triton.elementary import FAST
 from minductor.codegen.triton.scope import TYPES, EmitError, Scope
 from minductor.dialects.dtypes import DTYPES, dtype_of_scalar
 from minductor.dialects.expr import Atom
@@ -58,7 +59,11 @@ def _table(scope: Scope, op: sc.TableOp) -> None:
         raise EmitError(f"`{op.name}` has no Triton form")
     names = [scope.names[v] for v in op.operands]
     varies = joined(scope, list(op.operands))
-    define(scope, op.results[0], op.ROW.triton.format(*names), varies)
+    text = op.ROW.triton.format(*names)
+    head, _, rest = text.partition("(")
+    if scope.fast and head in FAST and dtype_of_scalar(op.results[0].type).name == "f32":
+        text = f"{FAST[head]}({rest}"
+    define(scope, op.results[0], text, varies)
 
 
 def _constant(scope: Scope, op: sc.ConstantOp) -> None:

@@ -55,6 +55,7 @@ class Scope:
     ranges: Ranges = field(default_factory=Ranges)
     varies: dict[SSAValue, frozenset[Atom]] = field(default_factory=dict[SSAValue, frozenset[Atom]])
     wide: bool = False
+    fast: bool = False
     faults: list[bool] = field(default_factory=list[bool])
 
     def line(self, text: str) -> None:

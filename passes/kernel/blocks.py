@@ -220,8 +220,9 @@ class _Scheduler:
         warps, again = 8, self._read_again(leaves)
         if chain and again:
             rows = again * max(self._size(leaf) for leaf in leaves)
-            # a row is needed from its first reading to its last, half of the time
-            while warps < 32 and self._under_way(warps, chain) * rows > 2 * self.options.l2:
+            # a row is needed from its first reading to its last only; the output passes through too
+            room = 5 * self.options.l2 // 4
+            while warps < 32 and self._under_way(warps, chain) * rows > room:
                 warps *= 2
         for leaf in leaves:
             if not isinstance(leaf, k.ForOp):

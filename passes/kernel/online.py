@@ -188,7 +188,9 @@ def _saved(kernel: k.FuncOp, first: k.ReduceOp, machine: Machine, hints: Mapping
     stages = [op for op in block.ops if isinstance(op, LOOPS)]
     accesses = {a.buffer: a for s in stages for a in _along(s)}
     extent = estimate(first.extent.data, hints)
-    near = extent * sum(_item(a) for a in accesses.values()) <= machine.cache
+    # what a program of a grid does not hold is far: the cache that rows share takes its time too
+    room = machine.cache if kernel.target == "cpp" else machine.local
+    near = extent * sum(_item(a) for a in accesses.values()) <= room
     if near:
         return 0
     row = sum({a.buffer: _item(a) for a in _along(first)}.values())

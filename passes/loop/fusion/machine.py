@@ -50,7 +50,7 @@ class Machine:
 
 MACHINES = {
     "cpu": Machine("cpu", 35.0, 0.5, 0.25, 1 << 20, 1 << 16, 64, 8, 1 << 17),
-    "h200": Machine("h200", 4200.0, 3.0, 0.12, 1 << 17, 1 << 16, 32, 264, 1 << 15, 1),
+    "h200": Machine("h200", 4200.0, 3.0, 0.12, 1 << 19, 1 << 16, 32, 264, 1 << 15, 1),
 }
 """Known machines. cpu: two cores with AVX-512, measured; h200: one GPU, per multiprocessor."""
 
