@@ -58,8 +58,7 @@ class KernelPrinter:
         self.grid: list[str] = []
         self.counts: list[str] = []
         self.faults = False
-        self.given = False
-        """The program index is a parameter, of a function for one range of it."""
+        self.given = False  # the program index is a parameter, of a function for one range of it
 
     def text(self) -> str:
         """The function's source."""
