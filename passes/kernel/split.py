@@ -14,8 +14,9 @@ After, with a workspace of one element a part:
       %t = kernel.reduce d1 : 256 [add] -> f32 { %v = kernel.load %ws[d1]  kernel.yield %v }
       kernel.store %t, %o[0] }
 
-The number of parts stands in the text, so the order of sums does too. A mean with its squares and a
-maximum with its sum of exponentials are joined by their formulas: with (mean, m2, n) of each part
+The ledger of the kernel becomes those of the two. The number of parts stands in the text, so the
+order of sums does too. A mean with its squares, a maximum with its sum of exponentials are joined
+by their formulas: with (mean, m2, n) of each part
 
     n = sum n_i    mean = sum (n_i mean_i) / n    m2 = sum m2_i + sum n_i (mean_i - mean)^2
     max = max max_i    sum = sum sum_i e^(max_i - max)
@@ -26,7 +27,7 @@ index of the body starts anew, if they can, so that its divisions go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -37,7 +38,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
 from minductor.dialects import expr as ex
-from minductor.dialects.attrs import ExprAttr, IndexAttr
+from minductor.dialects.attrs import Bytes, BytesAttr, ExprAttr, IndexAttr
 from minductor.dialects.dtypes import dtype_of_scalar
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import Ranges, product
@@ -93,7 +94,7 @@ class KernelSplitPass(MiniPass):
                 continue
             reduce = loops[0]
             assert isinstance(reduce, k.ReduceOp)
-            _Splitter(op, kernel, block, reduce, parts).run()
+            _Splitter(op, kernel, reduce, parts, hints).run()
 
     def _parts(self, kernel: k.FuncOp, loop: Operation, hints: Mapping[Atom, int]) -> int:
         assert isinstance(loop, k.ReduceOp)
@@ -166,8 +167,14 @@ class _Splitter:
     """Makes the two kernels of one split and their launches."""
 
     def __init__(
-        self, module: ModuleOp, kernel: k.FuncOp, block: Block, reduce: k.ReduceOp, parts: int
+        self,
+        module: ModuleOp,
+        kernel: k.FuncOp,
+        reduce: k.ReduceOp,
+        parts: int,
+        hints: Mapping[Atom, int],
     ):
+        self.hints = hints
         self.module = module
         self.kernel = kernel
         self.parts = parts
@@ -190,6 +197,7 @@ class _Splitter:
         self._partial(first)
         self._combine(second)
         kept_first, kept_second = _prune(first), _prune(second)
+        self._account((first, kept_first), (second, kept_second))
         at = self.module.body.block
         at.insert_op_before(first, self.kernel)
         at.insert_op_before(second, self.kernel)
@@ -200,6 +208,21 @@ class _Splitter:
                 for op in list(fn.body.block.ops):
                     if isinstance(op, h.LaunchOp) and op.callee.string_value() == name:
                         self._launch(op, first.sym_name.data, kept_first, kept_second)
+
+    def _account(self, one: tuple[k.FuncOp, list[int]], other: tuple[k.FuncOp, list[int]]) -> None:
+        """The ledgers of the two: each moves its own buffers, and both the partial results."""
+        (first, kept), (second, left) = one, other
+        if self.kernel.bytes_ is None:
+            return
+        spaces = _bytes(second, range(len(left) - len(self.types), len(left)))
+        own = range(len(left) - len(self.types))
+        late = _bytes(second, own)
+        moved = _bytes(second, [i for i in own if left[i] not in kept])
+        floor, unfused, planned = self.kernel.bytes_.data
+        if estimate(floor - moved, self.hints) >= 0:
+            floor, unfused, planned = floor - moved, unfused - moved, planned - moved
+        first.bytes_ = BytesAttr(Bytes(floor, unfused, planned + spaces))
+        second.bytes_ = BytesAttr(Bytes(late, late, late + spaces))
 
     def _workspaces(self, kernel: k.FuncOp, access: str) -> list[SSAValue]:
         block = kernel.body.block
@@ -271,6 +294,16 @@ class _Splitter:
         new = h.LaunchOp.of(op.callee.string_value(), [operands[i] for i in kept_second], symbols)
         new.location = op.location
         Rewriter.replace_op(op, new)
+
+
+def _bytes(kernel: k.FuncOp, numbers: Iterable[int]) -> Expr:
+    """Bytes of some of a kernel's buffers."""
+    total = ex.ZERO
+    for number in numbers:
+        type_ = kernel.body.block.args[number].type
+        assert isinstance(type_, BufType)
+        total = total + type_.elements * type_.scalar_bytes
+    return total
 
 
 def _substitute(op: Operation, env: Mapping[Atom, Expr], ranges: Ranges) -> None:

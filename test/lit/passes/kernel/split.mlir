@@ -1,12 +1,14 @@
 // RUN: mini-opt %s -p 'kernel-split{programs=256}' --split-input-file --print-remarks | filecheck %s
 
-/// A sum over everything: 256 programs sum parts, one sums the parts.
+/// A sum over everything: 256 programs sum parts, one sums the parts. Each has a ledger of its own.
 // CHECK-LABEL: kernel.func @total_parts(read %x : !kernel.buf<f32[1048576]>, write %ws : !kernel.buf<f32[256]>)
+// CHECK-SAME:    bytes <floor 4194304, unfused 8388608, planned 4195328>
 // CHECK-NEXT:    kernel.parallel d1 : 256 {
 // CHECK-NEXT:      %t = kernel.reduce d0 : 4096 [add] -> f32 {
 // CHECK-NEXT:        %v = kernel.load %x[d0 + 4096 * d1] : f32
 // CHECK:           kernel.store %t, %ws[d1]
 // CHECK-LABEL: kernel.func @total(write %o : !kernel.buf<f32[1]>, read %ws : !kernel.buf<f32[256]>)
+// CHECK-SAME:    bytes <floor 4, unfused 4, planned 1028>
 // CHECK-NEXT:    %t = kernel.reduce d1 : 256 [add] -> f32 {
 // CHECK-NEXT:      {{%.*}} = kernel.load %ws[d1] : f32
 // CHECK:         kernel.store %t, %o[0]
@@ -14,7 +16,7 @@
 // CHECK:         %ws = kernel.alloc : !aten.t<f32[256]@cuda>
 // CHECK-NEXT:    kernel.launch @total_parts(%x, %ws)[]
 // CHECK-NEXT:    kernel.launch @total(%o, %ws)[]
-kernel.func @total(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f32[1]>) [] config {target = "triton"} {
+kernel.func @total(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f32[1]>) [] config {target = "triton"} bytes <floor 4194308, unfused 8388612, planned 4194308> {
   %t = reduce d0 : 1048576 [add] -> f32 { %v = load %x[d0] : f32  yield %v : f32 }
   store %t, %o[0] }
 func.func @call(%x: !aten.t<f32[1048576]@cuda>) -> !aten.t<f32[]@cuda> {
