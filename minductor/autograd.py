@@ -17,6 +17,7 @@ from torch._functorch import config as functorch_config
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch.fx import GraphModule
 
+from minductor.aliases import showing_inputs
 from minductor.lowering.decompositions import decompositions, whole_before_autograd
 from minductor.partition import partition
 
@@ -40,7 +41,7 @@ def trace_and_compile(
         def compile_one(
             gm: GraphModule, example_inputs: Sequence[Any]
         ) -> Callable[[list[Any]], Any]:
-            return compiler(gm, example_inputs, kind)
+            return showing_inputs(gm)(compiler(gm, example_inputs, kind))
 
         return compile_one
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch._functorch import config as functorch_config
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch.fx import GraphModule, Node
 from torch.utils.checkpoint import CheckpointPolicy
 
+from minductor.aliases import COPY, is_view
 from minductor.joint_cse import merge_common
-
-COPY = torch.ops.aten.copy_.default
 
 
 def partition(
@@ -42,7 +40,7 @@ def save_before_writes(joint: GraphModule) -> None:
         if node.op != "call_function" or node.target is COPY:
             continue
         if not reached.isdisjoint(node.all_input_nodes):
-            if _views(node):
+            if is_view(node):
                 reached.add(node)
             elif "recompute" not in node.meta:
                 node.meta["recompute"] = CheckpointPolicy.MUST_SAVE
@@ -62,9 +60,3 @@ def written(joint: GraphModule) -> set[Node]:
         if source is not None and source in by_source:
             found.add(by_source[source])
     return found
-
-
-def _views(node: Node) -> bool:
-    """Whether a result shows an argument's memory."""
-    schema = getattr(node.target, "_schema", None)
-    return schema is not None and any(r.alias_info is not None for r in schema.returns)

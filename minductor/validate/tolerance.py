@@ -8,7 +8,8 @@
 | composite  | elementwise, several roundings (addcmul)    | 1        | 4      |
 | collection | sums, products, scans, normalisations       | 2        | 4      |
 
-(*) or the bound of the scalar table, if larger. Figures are units in the last place of the dtype:
+(*) or the bound of the scalar table, if larger. Logarithms of sums (log_softmax) are off by as much
+as a sum near 1 is, whose logarithm vanishes. Figures are units in the last place of the dtype:
 by so much each operand and each result of an op may be off. Integers and booleans are exact. What
 that means for the outputs of a graph depends on all that comes after (a difference of large sums,
 a comparison of nearly equal values), so it is not guessed but measured: the graph runs a few times
@@ -47,6 +48,7 @@ FIGURES: dict[str, tuple[float, float]] = {
 
 _HALF_FIGURE = 1.0
 _HALVES = (torch.bfloat16, torch.float16)
+_LOGS_OF_SUMS = frozenset({"_log_softmax", "log_softmax", "logsumexp", "logcumsumexp"})
 _ROUNDED_ONCE = frozenset({"sqrt", "reciprocal", "square", "rsub", "true_divide", "divide"})
 
 
@@ -109,6 +111,8 @@ class Nudge(TorchDispatchMode):
         elif operands:
             moved = pytree.tree_map_only(Tensor, lambda t: self._moved(t, operands), [args, kwargs])
             out = func(*moved[0], **moved[1])
+        if func._schema.name.split("::")[1] in _LOGS_OF_SUMS:
+            top = 1.0
         return pytree.tree_map_only(Tensor, lambda t: self._moved(t, result, whole, top), out)
 
     def _written(self, func: Any, args: Any, kwargs: Any, known: Tensor, whole: bool) -> Any:

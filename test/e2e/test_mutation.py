@@ -147,6 +147,17 @@ def test_views_of_outputs_write_through() -> None:
     assert z[1, 1].item() == 77.0
 
 
+def test_alias_of_a_written_input_that_starts_inside_its_storage() -> None:
+    def f(x: Tensor) -> tuple[Tensor]:
+        wide = x.expand(2, *x.shape)
+        x.flatten(0, 1).__setitem__(0, -2)
+        return (wide,)
+
+    for dynamic in (False, True):
+        torch._dynamo.reset()
+        check(f, lambda: (torch.arange(9.0)[3:].reshape(2, 3),), dynamic=dynamic, alias=True)
+
+
 def test_same_tensor_twice_and_then_apart() -> None:
     def f(x: Tensor, y: Tensor) -> Tensor:
         x.add_(1)

@@ -87,7 +87,8 @@ class Kept(TorchDispatchMode):
             return out
         leaves, spec = pytree.tree_flatten(out)
         pairs = zip(leaves, pytree.tree_leaves(better), strict=True)
-        return pytree.tree_unflatten([self._keep(a, b) for a, b in pairs], spec)
+        fresh = all(r.alias_info is None for r in func._schema.returns)
+        return pytree.tree_unflatten([self._keep(a, b, fresh) for a, b in pairs], spec)
 
     def _unrounded(self, t: Tensor) -> Tensor:
         if t.dtype not in _HALF:
@@ -95,12 +96,12 @@ class Kept(TorchDispatchMode):
         known = self._wide.get(t)
         return t.to(torch.float32) if known is None else known
 
-    def _keep(self, out: Any, better: Any) -> Any:
+    def _keep(self, out: Any, better: Any, fresh: bool) -> Any:
         if not isinstance(out, Tensor) or out.shape != better.shape:
             return out
         if out.dtype not in _HALF:
             return better if out.dtype == better.dtype else out
-        if out._base is None:
+        if fresh:
             out.copy_(better)
         self._wide[out] = better
         return out
