@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from bench.report import markdown, progress
 from bench.runner import compile_jobs, timed_jobs
 
 Row = dict[str, Any]
+Batch = tuple[list[Row], str]
 
 CONTENDERS = {
     "micro": ["eager", "inductor", "minductor"],
@@ -78,6 +81,7 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--jobs", type=int, default=1, help="children that compile at once (they measure in turn)"
     )
+    parser.add_argument("--batch", type=int, default=1, help="workloads that share a child")
     parser.add_argument("--threads", type=int, default=0, help="of torch; 0 leaves its default")
     parser.add_argument("--timeout", type=float, help="seconds a child process may take")
     parser.add_argument("--json", type=Path, help="write all figures here")
@@ -126,20 +130,32 @@ def jobs(args: argparse.Namespace, sets: list[str], lock: str) -> Iterator[tuple
             yield from ((job, m) for m in ([""] if chosen == "compile" else memories))
 
 
+def batches(args: argparse.Namespace, sets: list[str], lock: str) -> Iterator[Batch]:
+    """Jobs that share a child: up to `--batch` of one set and allocator setting."""
+    for memory, found in groupby(jobs(args, sets, lock), key=itemgetter(1)):
+        several = [job for job, _ in found]
+        size = args.batch if memory else 1
+        for start in range(0, len(several), size):
+            yield several[start : start + size], memory
+
+
 def rows(args: argparse.Namespace, sets: list[str]) -> Iterator[Row]:
     """Measure every chosen workload, `--jobs` children at once, and say so on stderr."""
 
-    def take(entry: tuple[Row, str]) -> list[Row]:
-        job, memory = entry
-        limit = args.timeout or TIMEOUTS[job["set"]] * args.jobs
-        found = list(timed_jobs(job, memory, limit) if memory else compile_jobs(job, limit))
+    def take(batch: Batch) -> list[Row]:
+        several, memory = batch
+        limit = args.timeout or TIMEOUTS[several[0]["set"]] * args.jobs
+        if memory:
+            found = list(timed_jobs(several, memory, limit))
+        else:
+            found = list(compile_jobs(several[0], limit))
         for row in found:
-            print(progress(row, job["contenders"]), file=sys.stderr, flush=True)
+            print(progress(row, several[0]["contenders"]), file=sys.stderr, flush=True)
         return found
 
     with tempfile.NamedTemporaryFile(prefix="bench-lock-") as lock:
         with ThreadPoolExecutor(args.jobs) as pool:
-            for found in pool.map(take, jobs(args, sets, lock.name)):
+            for found in pool.map(take, batches(args, sets, lock.name)):
                 yield from found
 
 

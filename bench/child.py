@@ -133,15 +133,19 @@ def compile_once(job: Job) -> Row:
 
 
 def main() -> None:
-    """Run the job of `argv[1]`."""
-    job: Job = json.loads(sys.argv[1])
-    if job.get("threads"):
-        torch.set_num_threads(job["threads"])
-    if job["device"] != "cpu" and not torch.cuda.is_available():
-        raise SystemExit("no CUDA device here")
-    result = compile_once(job) if job["set"] == "compile" else measure(job)
-    result["load"] = os.getloadavg()[0]
-    print(MARK + json.dumps(result), flush=True)
+    """Run the jobs of `argv[1]`, one after the other, each with compilers that know nothing yet."""
+    jobs: list[Job] = json.loads(sys.argv[1])
+    for job in jobs:
+        if job.get("threads"):
+            torch.set_num_threads(job["threads"])
+        if job["device"] != "cpu" and not torch.cuda.is_available():
+            raise SystemExit("no CUDA device here")
+        result = compile_once(job) if job["set"] == "compile" else measure(job)
+        result["load"] = os.getloadavg()[0]
+        print(MARK + json.dumps(result), flush=True)
+        torch._dynamo.reset()
+        if job["device"] != "cpu":
+            torch.cuda.empty_cache()
 
 
 if __name__ == "__main__":

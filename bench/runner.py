@@ -48,12 +48,12 @@ class Caches:
         return result
 
 
-def run_child(job: Job, env: dict[str, str], timeout: float) -> Row:
-    """The child's result, or `{"error": ...}` when it failed or ran past its limit."""
+def run_child(jobs: list[Job], env: dict[str, str], timeout: float) -> list[Row]:
+    """The child's result of each job, or `{"error": ...}` when it failed or ran past its limit."""
     full = {**os.environ, "OMP_PROC_BIND": "true", **env}
     full["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     child = subprocess.Popen(
-        [sys.executable, "-m", "bench.child", json.dumps(job)],
+        [sys.executable, "-m", "bench.child", json.dumps(jobs)],
         env=full,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -62,21 +62,24 @@ def run_child(job: Job, env: dict[str, str], timeout: float) -> Row:
     )
     try:
         out, err = child.communicate(timeout=timeout)
+        why = f"exit status {child.returncode}: {' | '.join(err.splitlines()[-3:])[:600]}"
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
-        return {"error": f"no result after {timeout:.0f} s"}
-    for line in out.splitlines():
-        if line.startswith(MARK):
-            return json.loads(line.removeprefix(MARK))
-    return {"error": f"exit status {child.returncode}: {' | '.join(err.splitlines()[-3:])[:600]}"}
+        out, _ = child.communicate()
+        why = f"no result after {timeout:.0f} s"
+    marked = [line.removeprefix(MARK) for line in out.splitlines() if line.startswith(MARK)]
+    found: list[Row] = [json.loads(line) for line in marked]
+    return found + [{"error": why}] * (len(jobs) - len(found))
 
 
-def timed_jobs(base: Job, memory: str, timeout: float) -> Iterator[Row]:
-    """One row: all contenders of the job in one process, with the allocator setting."""
+def timed_jobs(bases: list[Job], memory: str, timeout: float) -> Iterator[Row]:
+    """A row for each job: all its contenders in one process, with the allocator setting. The jobs
+    share the process, one after the other; `timeout` is that of one."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         env = Caches(Path(folder)).env("run") | IN_PROCESS | (REUSE if memory == "reuse" else {})
-        yield {**identity(base), "memory": memory, **run_child(base, env, timeout)}
+        found = run_child(bases, env, timeout * len(bases))
+        for base, row in zip(bases, found, strict=True):
+            yield {**identity(base), "memory": memory, **row}
 
 
 def compile_jobs(base: Job, timeout: float) -> Iterator[Row]:
@@ -90,7 +93,7 @@ def compile_jobs(base: Job, timeout: float) -> Iterator[Row]:
             entry: Row = {}
             for phase, variant in PHASES:
                 job = {**base, "contenders": [contender], "variant": variant}
-                result = run_child(job, env, timeout)
+                (result,) = run_child([job], env, timeout)
                 entry[phase] = result.get("seconds")
                 entry[f"{phase}_memory_kb"] = result.get("memory_kb")
                 if "error" in result:
