@@ -1,7 +1,8 @@
-"""One of two processes that train together over gloo; what it saw goes to stdout as JSON.
+"""One of two processes that train together; what it saw goes to stdout as JSON.
 
-Arguments: rank, number of processes, rendezvous file. Each program compares with one process that
-has the whole batch, and reports the largest difference and the graphs that minductor compiled.
+Arguments: rank, number of processes, rendezvous file, gloo (on the CPU) or nccl (a GPU each). Each
+program compares with one process that has the whole batch, and reports the largest difference and
+the graphs that minductor compiled.
 """
 
 import copy
@@ -143,11 +144,14 @@ PROGRAMS = {"ddp": ddp, "fsdp": fsdp, "explicit": explicit}
 
 def main() -> None:
     """Run all programs in order."""
-    rank, size, file = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    rank, size, file, backend = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
     torch.set_num_threads(1)
+    if backend == "nccl":
+        torch.cuda.set_device(rank)
+        torch.set_default_device(f"cuda:{rank}")
     limit = timedelta(seconds=90)
     dist.init_process_group(
-        "gloo", init_method=f"file://{file}", rank=rank, world_size=size, timeout=limit
+        backend, init_method=f"file://{file}", rank=rank, world_size=size, timeout=limit
     )
     results = {name: copy.deepcopy(program()) for name, program in PROGRAMS.items()}
     dist.barrier()
