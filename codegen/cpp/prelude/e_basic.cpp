@@ -83,22 +83,65 @@ template<class F> INL F m_sign(F x) {
   F z = bc<F>(0), one = bc<F>(1);
   if constexpr (is_signed<el<F>>) return m_sel(x > z, one, m_sel(x < z, bc<F>((el<F>)-1), z)); else return m_sel(x > z, one, z);
 }
+//@ greater: greater smaller
+// a > b ? a : b, so b where one of them is NaN: what one instruction of x86 does.
+template<class F> INL F greater(F a, F b) {
+  if constexpr (is_pair<F>) return F{greater(a.a, b.a), greater(a.b, b.b)};
+#if !defined(__clang__)
+#if defined(__AVX512F__)
+  else if constexpr (same<F, vec<f32, 16>>) return __builtin_ia32_maxps512_mask(a, b, a, -1, 4);
+  else if constexpr (same<F, vec<f64, 8>>) return __builtin_ia32_maxpd512_mask(a, b, a, -1, 4);
+#endif
+#if defined(__AVX__)
+  else if constexpr (same<F, vec<f32, 8>>) return __builtin_ia32_maxps256(a, b);
+  else if constexpr (same<F, vec<f64, 4>>) return __builtin_ia32_maxpd256(a, b);
+#endif
+#if defined(__SSE2__)
+  else if constexpr (same<F, vec<f32, 4>>) return __builtin_ia32_maxps(a, b);
+  else if constexpr (same<F, vec<f64, 2>>) return __builtin_ia32_maxpd(a, b);
+#endif
+#endif
+  else return m_sel(a > b, a, b);
+}
+template<class F> INL F smaller(F a, F b) {
+  if constexpr (is_pair<F>) return F{smaller(a.a, b.a), smaller(a.b, b.b)};
+#if !defined(__clang__)
+#if defined(__AVX512F__)
+  else if constexpr (same<F, vec<f32, 16>>) return __builtin_ia32_minps512_mask(a, b, a, -1, 4);
+  else if constexpr (same<F, vec<f64, 8>>) return __builtin_ia32_minpd512_mask(a, b, a, -1, 4);
+#endif
+#if defined(__AVX__)
+  else if constexpr (same<F, vec<f32, 8>>) return __builtin_ia32_minps256(a, b);
+  else if constexpr (same<F, vec<f64, 4>>) return __builtin_ia32_minpd256(a, b);
+#endif
+#if defined(__SSE2__)
+  else if constexpr (same<F, vec<f32, 4>>) return __builtin_ia32_minps(a, b);
+  else if constexpr (same<F, vec<f64, 2>>) return __builtin_ia32_minpd(a, b);
+#endif
+#endif
+  else return m_sel(a < b, a, b);
+}
+//@ at_least
+// x, or the bound where x is below it; NaN and an equal zero stay as they are.
+template<class F> INL F at_least(F x, F bound) { return greater(bound, x); }
+//@ at_most
+template<class F> INL F at_most(F x, F bound) { return smaller(bound, x); }
 //@ m_minimum
 // Propagates NaN; of two equal zeros the second.
 template<class F> INL F m_minimum(F a, F b) {
-  if constexpr (is_float<el<F>>) return m_sel((a < b) | (a != a), a, b); else return m_sel(a < b, a, b);
+  if constexpr (is_float<el<F>>) return m_sel(a != a, a, smaller(a, b)); else return m_sel(a < b, a, b);
 }
 //@ m_maximum
 template<class F> INL F m_maximum(F a, F b) {
-  if constexpr (is_float<el<F>>) return m_sel((a > b) | (a != a), a, b); else return m_sel(a > b, a, b);
+  if constexpr (is_float<el<F>>) return m_sel(a != a, a, greater(a, b)); else return m_sel(a > b, a, b);
 }
 //@ m_fmin
 // Ignores NaN; of two equal zeros the first.
-template<class F> INL F m_fmin(F a, F b) { return m_sel((a <= b) | (b != b), a, b); }
+template<class F> INL F m_fmin(F a, F b) { return m_sel(a != a, b, at_most(a, b)); }
 //@ m_fmax
-template<class F> INL F m_fmax(F a, F b) { return m_sel((a >= b) | (b != b), a, b); }
+template<class F> INL F m_fmax(F a, F b) { return m_sel(a != a, b, at_least(a, b)); }
 //@ m_relu
-template<class F> INL F m_relu(F x) { return m_sel(x < bc<F>(0), bc<F>(0), x); }
+template<class F> INL F m_relu(F x) { return at_least(x, bc<F>(0)); }
 //@ m_select
 template<class M, class F> INL F m_select(M c, F a, F b) { return m_where(c, a, b); }
 //@ m_reciprocal

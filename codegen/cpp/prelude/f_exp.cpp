@@ -5,12 +5,12 @@ template<class F> INL F pow2(F k) {
   if constexpr (sizeof(el<F>) == 4) return m_as<F>((m_cvt<i32>(k) + (i32)127) << (i32)23);
   else { I i = m_as<I>(k + 0x1.8p52) - (i64)0x4338000000000000; return m_as<F>((i + (i64)1023) << (i64)52); }
 }
+//@ magic
+// Added to a float of less than 2^21, it leaves the nearest integer in the low bits of the sum.
+template<class T> constexpr T magic = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);
 //@ nearest
 // The nearest integer as a float, for |x| < 2^21.
-template<class F> INL F nearest(F x) {
-  const el<F> big = sizeof(el<F>) == 4 ? el<F>(0x1.8p23) : el<F>(0x1.8p52);
-  return (x + big) - big;
-}
+template<class F> INL F nearest(F x) { return (x + magic<el<F>>) - magic<el<F>>; }
 //@ scale2
 // x * 2^k, rounded once when the result is subnormal; k within twice the exponent range.
 template<class F> INL F scale2(F x, F k) {
@@ -28,41 +28,48 @@ template<class F> INL F exp_tail(F r) {
   else return poly(r, 0.5, 0.1666666666666667, 0.04166666666662063, 0.008333333333325544, 0.0013888888918941191, 0.00019841269876866175,
                    2.4801518638753758e-05, 2.7557252831535417e-06, 2.762133974738188e-07, 2.5106275452329115e-08);
 }
-//@ exp_parts: exp_split
-// x + low = k ln(2) + r.
-template<class F> struct exp_split { F k, r; };
-template<class F> INL exp_split<F> exp_parts(F x, F low) {
-  if constexpr (sizeof(el<F>) == 4) {
-    F k = nearest(x * 1.44269504f);
-    return {k, m_mad(k, bc<F>(2.12194440e-4f), m_mad(k, bc<F>(-0.693359375f), x)) + low};
-  } else {
-    F k = nearest(x * 1.4426950408889634);
-    return {k, m_mad(k, bc<F>(-1.9082149292705877e-10), m_mad(k, bc<F>(-0.69314718036912382), x)) + low};
-  }
+//@ exp_split: exp_turns exp_rest
+// x = k ln(2) + r: k on top of `magic`, and r from k.
+template<class F> INL F exp_turns(F x) { return m_mad(x, bc<F>(1.4426950408889634), bc<F>(magic<el<F>>)); }
+template<class F> INL F exp_rest(F x, F k) {
+  if constexpr (sizeof(el<F>) == 4) return m_mad(k, bc<F>(2.12194440e-4f), m_mad(k, bc<F>(-0.693359375f), x));
+  else return m_mad(k, bc<F>(-1.9082149292705877e-10), m_mad(k, bc<F>(-0.69314718036912382), x));
+}
+//@ exp_poly
+// e^r for |r| <= ln(2) / 2.
+template<class F> INL F exp_poly(F r) {
+  if constexpr (sizeof(el<F>) == 4) return poly(r, 1.f, 1.f, 0.5f, 0.16666506f, 0.041666169f, 0.0083703212f, 0.0013952971f);
+  else return m_mad(r * r, exp_tail(r), r) + 1.0;
 }
 //@ exp_clamp
 // Arguments beyond which e^x is 0 or infinite; NaN stays.
 template<class F> INL F exp_clamp(F x) {
-  const el<F> lo = sizeof(el<F>) == 4 ? -105 : -746, hi = sizeof(el<F>) == 4 ? 89 : 710;
-  x = m_sel(x < bc<F>(lo), bc<F>(lo), x);
-  return m_sel(x > bc<F>(hi), bc<F>(hi), x);
+  return at_most(at_least(x, bc<F>(sizeof(el<F>) == 4 ? -105 : -746)), bc<F>(sizeof(el<F>) == 4 ? 89 : 710));
 }
 //@ m_exp
 template<class F> INL F m_exp(F x) {
-  auto s = exp_parts(exp_clamp(x), bc<F>(0));
-  return scale2(m_mad(s.r * s.r, exp_tail(s.r), s.r) + el<F>(1), s.k);
+  x = exp_clamp(x);
+  F k = exp_turns(x) - magic<el<F>>;
+  return scale2(exp_poly(exp_rest(x, k)), k);
 }
 //@ exp_sum
 // e^(x + low) with low small against x.
 template<class F> INL F exp_sum(F x, F low) {
-  auto s = exp_parts(exp_clamp(x), low);
-  return scale2(m_mad(s.r * s.r, exp_tail(s.r), s.r) + el<F>(1), s.k);
+  x = exp_clamp(x);
+  F k = exp_turns(x) - magic<el<F>>;
+  return scale2(exp_poly(exp_rest(x, k) + low), k);
+}
+//@ exp_mid
+// e^x where it is an ordinary number; NaN may become anything.
+template<class F> INL F exp_mid(F x) {
+  typedef ints<F> I;
+  F t = exp_turns(x), p = exp_poly(exp_rest(x, t - magic<el<F>>));
+  return m_as<F>(m_as<I>(p) + (m_as<I>(t) << el<I>(sizeof(el<F>) == 4 ? 23 : 52)));
 }
 //@ m_exp2
 template<class F> INL F m_exp2(F x) {
   const el<F> lo = sizeof(el<F>) == 4 ? -151 : -1076, hi = sizeof(el<F>) == 4 ? 129 : 1025;
-  x = m_sel(x < bc<F>(lo), bc<F>(lo), x);
-  x = m_sel(x > bc<F>(hi), bc<F>(hi), x);
+  x = at_most(at_least(x, bc<F>(lo)), bc<F>(hi));
   F k = nearest(x), f = x - k;
   if constexpr (sizeof(el<F>) == 4)
     return scale2(m_mad(f, poly(f, 0.69314718f, 0.24022651f, 0.055503245f, 0.0096179983f, 0.0013401612f, 0.00015477787f), bc<F>(1)), k);
@@ -71,19 +78,17 @@ template<class F> INL F m_exp2(F x) {
 //@ expm1_mid
 // e^x - 1 without overflow handling: |x| below the exponent range.
 template<class F> INL F expm1_mid(F x) {
-  auto s = exp_parts(x, bc<F>(0));
-  F p = m_mad(s.r * s.r, exp_tail(s.r), s.r), t = pow2(s.k);
+  F k = exp_turns(x) - magic<el<F>>, r = exp_rest(x, k);
+  F p = m_mad(r * r, exp_tail(r), r), t = pow2(k);
   return m_mad(t, p, t - el<F>(1));
 }
 //@ m_expm1
 template<class F> INL F m_expm1(F x) {
   const el<F> lo = sizeof(el<F>) == 4 ? -20 : -40, hi = sizeof(el<F>) == 4 ? 89 : 710;
-  F y = m_sel(x < bc<F>(lo), bc<F>(lo), x);
-  y = m_sel(y > bc<F>(hi), bc<F>(hi), y);
-  auto s = exp_parts(y, bc<F>(0));
-  F p = m_mad(s.r * s.r, exp_tail(s.r), s.r), k = s.k - el<F>(1), t = pow2(k);
-  F r = m_mad(t, p, t - el<F>(0.5)) * el<F>(2);
-  return m_sel(x == bc<F>(0), x, r);
+  F y = at_most(at_least(x, bc<F>(lo)), bc<F>(hi));
+  F k = exp_turns(y) - magic<el<F>>, r = exp_rest(y, k);
+  F p = m_mad(r * r, exp_tail(r), r), t = pow2(k - el<F>(1));
+  return m_sel(x == bc<F>(0), x, m_mad(t, p, t - el<F>(0.5)) * el<F>(2));
 }
 //@ m_sigmoid
 template<class F> INL F m_sigmoid(F x) { return bc<F>(1) / (m_exp(-x) + el<F>(1)); }
@@ -93,10 +98,10 @@ template<class F> INL F m_tanh(F x) {
   F a = m_abs(x);
   if constexpr (sizeof(el<F>) == 4) {
     F z = a * a, near = m_mad(a * z, poly(z, -0.33333296f, 0.13332345f, -0.0538798f, 0.021486655f, -0.007946102f, 0.0023013612f, -0.00035845107f), a);
-    F far = bc<F>(1) - bc<F>(2) / (m_exp(a + a) + el<F>(1));
-    return with_sign(m_sel(a < bc<F>(1), near, far), sign_bit(x));
+    F b = at_most(a, bc<F>(10)), far = bc<F>(1) - bc<F>(2) / (exp_mid(b + b) + el<F>(1));
+    return with_sign(m_sel(a >= bc<F>(1), far, near), sign_bit(x));
   } else {
-    F e = expm1_mid(m_sel(a > bc<F>(22), bc<F>(22), a) * el<F>(-2));
+    F e = expm1_mid(at_most(a, bc<F>(22)) * el<F>(-2));
     return with_sign(m_abs(e / (e + el<F>(2))), sign_bit(x));
   }
 }
@@ -114,37 +119,65 @@ template<class F> INL F m_cosh(F x) {
   F a = m_abs(x), e = m_exp(a), h = m_exp(a * el<F>(0.5));
   return m_sel(a > bc<F>(top), h * el<F>(0.5) * h, e * el<F>(0.5) + bc<F>(0.5) / e);
 }
-//@ log_parts: log_split
-// x = 2^k m, sqrt(1/2) <= m < sqrt(2), for positive finite x (subnormals too); f = m - 1.
+//@ log_parts: log_split log_exact
+// x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), for positive finite x (subnormals too). With the
+// machine's own exponent and mantissa other x come out right as well: log_exact, nothing to mend.
 template<class F> struct log_split { F k, f; };
+#if defined(__AVX512F__) && !defined(__clang__)
+template<class F> constexpr bool log_exact = same<F, vec<f32, 16>>;
+template<> constexpr bool log_exact<P<vec<f32, 16>>> = true;
+#else
+template<class F> constexpr bool log_exact = false;
+#endif
 template<class F> INL log_split<F> log_parts(F x) {
   typedef ints<F> I;
   constexpr bool s = sizeof(el<F>) == 4;
-  constexpr int bits = s ? 23 : 52;
-  const el<F> tiny = s ? el<F>(0x1p-126) : el<F>(0x1p-1022), up = s ? el<F>(0x1p25) : el<F>(0x1p54);
-  auto small = x < bc<F>(tiny);
-  I i = m_as<I>(m_sel(small, x * up, x)) - (el<I>)(s ? (i64)0x3f3504f3 : (i64)0x3fe6a09e667f3bcd);
-  I e = i >> (el<I>)bits;
-  F m = m_as<F>((i & (el<I>)(((u64)1 << bits) - 1)) + (el<I>)(s ? (i64)0x3f3504f3 : (i64)0x3fe6a09e667f3bcd));
-  e = m_sel(small, e - (el<I>)(s ? 25 : 54), e);
-  F k;
-  if constexpr (s) k = m_cvt<f32>(e); else k = m_as<F>(e + (i64)0x4338000000000000) - 0x1.8p52;
-  return {k, m - el<F>(1)};
+  if constexpr (log_exact<F> && is_pair<F>) {
+    auto a = log_parts(x.a), b = log_parts(x.b);
+    return {F{a.k, b.k}, F{a.f, b.f}};
+  }
+#if defined(__AVX512F__) && !defined(__clang__)
+  else if constexpr (log_exact<F>) {
+    F m = __builtin_ia32_getmantps512_mask(x, 8, x, -1, 4), k = __builtin_ia32_getexpps512_mask(x, x, -1, 4);
+    auto upper = m > bc<F>(1.41421354f);
+    return {m_sel(upper, k + 1.f, k), m_sel(upper, m * 0.5f, m) - 1.f};
+  }
+#endif
+  else {
+    constexpr int bits = s ? 23 : 52;
+    const el<F> tiny = s ? el<F>(0x1p-126) : el<F>(0x1p-1022), up = s ? el<F>(0x1p25) : el<F>(0x1p54);
+    const el<I> low = s ? (el<I>)0x3f3504f3 : (el<I>)0x3fe6a09e667f3bcd;
+    auto small = x < bc<F>(tiny);
+    I i = m_as<I>(m_sel(small, x * up, x)) - low, e = i >> (el<I>)bits;
+    F m = m_as<F>((i & (el<I>)(((u64)1 << bits) - 1)) + low), k;
+    e = m_sel(small, e - (el<I>)(s ? 25 : 54), e);
+    if constexpr (s) k = m_cvt<f32>(e); else k = m_as<F>(e + (i64)0x4338000000000000) - 0x1.8p52;
+    return {k, m - el<F>(1)};
+  }
 }
 //@ log_tail
-// log(1 + f) - f + f^2 / 2.
-template<class F> INL F log_tail(F f) {
+// log(1 + f) - f + f^2 / 2 + more.
+template<class F> INL F log_tail(F f, F more) {
   if constexpr (sizeof(el<F>) == 4) {
-    return f * f * f * poly(f, 0.3333331f, -0.24999987f, 0.20002241f, -0.16669272f, 0.14218336f, -0.1238378f, 0.11874995f, -0.11794171f, 0.06915856f);
+    F p = poly(f, 0.333333313f, -0.250008196f, 0.200012267f, -0.166233569f, 0.142017573f, -0.131601825f, 0.12761578f, -0.0763449743f);
+    return m_mad(f * f * f, p, more);
   } else {
     F s = f / (f + 2.0), z = s * s;
     F R = z * poly(z, 0.666666666666667, 0.3999999999989736, 0.2857142862691623, 0.22222210985106852, 0.1818289980293959, 0.1533137295835658, 0.14620693559505576);
-    return s * (f * f * 0.5 + R);
+    return s * (f * f * 0.5 + R) + more;
   }
+}
+//@ log_two: log_join
+// log(1 + f) + k log(2) + more, the two parts of log(2) of one sign, so that k may be infinite.
+template<class F> INL F log_join(F k, F f, F more) {
+  const el<F> hi = sizeof(el<F>) == 4 ? el<F>(0.693138123) : el<F>(0.69314718036912382), lo = sizeof(el<F>) == 4 ? el<F>(9.05800061e-06) : el<F>(1.9082149292705877e-10);
+  F t = m_mad(f * f, bc<F>(-0.5), log_tail(f, m_mad(k, bc<F>(lo), more)));
+  return m_mad(k, bc<F>(hi), t + f);
 }
 //@ log_ends
 // The values of a logarithm outside (0, inf).
 template<class F> INL F log_ends(F x, F r) {
+  if constexpr (log_exact<F>) return r;
   r = m_sel(x == m_inf<F>(), x, r);
   r = m_sel(x == bc<F>(0), -m_inf<F>(), r);
   return m_sel((x < bc<F>(0)) | (x != x), m_nan<F>(), r);
@@ -152,19 +185,17 @@ template<class F> INL F log_ends(F x, F r) {
 //@ m_log
 template<class F> INL F m_log(F x) {
   auto s = log_parts(x);
-  const el<F> hi = sizeof(el<F>) == 4 ? el<F>(0.693359375) : el<F>(0.69314718036912382), lo = sizeof(el<F>) == 4 ? el<F>(-2.12194440e-4) : el<F>(1.9082149292705877e-10);
-  F t = log_tail(s.f) + s.k * lo - s.f * s.f * el<F>(0.5);
-  return log_ends(x, (t + s.f) + s.k * hi);
+  return log_ends(x, log_join(s.k, s.f, bc<F>(-0.0)));
 }
 //@ log_base
 // k * scale_k + (log(1 + f)) * inv with inv = high + low, high short enough for exact products.
 template<class F> INL F log_base(F x, el<F> high, el<F> low, el<F> khigh, el<F> klow) {
   typedef ints<F> I;
   auto s = log_parts(x);
-  F h = s.f * s.f * el<F>(0.5), t = log_tail(s.f), d = s.f - h;
+  F h = s.f * s.f * el<F>(0.5), t = log_tail(s.f, bc<F>(-0.0)), d = s.f - h;
   F top = m_as<F>(m_as<I>(d) & ~bc<I>(sizeof(el<F>) == 4 ? (el<I>)0xfff : (el<I>)0xffffffff));
   F rest = ((s.f - top) - h) + t;
-  F r = m_mad(rest, bc<F>(high), m_mad(top + rest, bc<F>(low), s.k * klow)) + top * high;
+  F r = m_mad(rest, bc<F>(high), m_mad(top + rest, bc<F>(low), klow == 0 ? bc<F>(0) : s.k * klow)) + top * high;
   return log_ends(x, r + s.k * khigh);
 }
 //@ m_log2
@@ -183,9 +214,7 @@ template<class F> INL F m_log1p(F x) {
   auto s = log_parts(u);
   F c = m_sel(x > bc<F>(1), bc<F>(1) - (u - x), x - (u - el<F>(1)));
   c = m_sel((u == m_inf<F>()) | (u <= bc<F>(0)), bc<F>(0), c / u);
-  const el<F> hi = sizeof(el<F>) == 4 ? el<F>(0.693359375) : el<F>(0.69314718036912382), lo = sizeof(el<F>) == 4 ? el<F>(-2.12194440e-4) : el<F>(1.9082149292705877e-10);
-  F t = (log_tail(s.f) + (s.k * lo + c)) - s.f * s.f * el<F>(0.5);
-  F r = log_ends(u, (t + s.f) + s.k * hi);
+  F r = log_ends(u, log_join(s.k, s.f, c));
   return m_sel(x == bc<F>(0), x, r);
 }
 //@ m_asinh

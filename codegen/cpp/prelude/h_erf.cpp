@@ -19,7 +19,7 @@ template<class F> INL F erfcx_pos(F a) {
 // e^(-a a), with a a in two parts.
 template<class F> INL F exp_minus_square(F a) {
   typedef ints<F> I;
-  F b = m_sel(a > bc<F>(sizeof(el<F>) == 4 ? 11 : 28), bc<F>(sizeof(el<F>) == 4 ? 11 : 28), a);
+  F b = at_most(a, bc<F>(sizeof(el<F>) == 4 ? 11 : 28));
   F h = m_as<F>(m_as<I>(b) & ~bc<I>(sizeof(el<F>) == 4 ? (el<I>)0xfff : (el<I>)0x7ffffff));
   return exp_sum(-(h * h), -((b - h) * (b + h)));
 }
@@ -42,11 +42,9 @@ template<class F> INL F m_erf(F x) {
   F a = m_abs(x), z = x * x;
   if constexpr (sizeof(el<F>) == 4) {
     F small = m_mad(x, poly(z, 0.12837915f, -0.37612483f, 0.11281682f, -0.026761107f, 0.0049843788f, -0.00059431425f), x);
-    F b = m_sel(a > bc<F>(4.f), bc<F>(4.f), a);
-    F q = poly(b, 0.00023507755f, 1.1275126f, 0.63745707f, 0.10369007f, -0.022110349f, 0.0030139412f, -0.00019294982f);
-    auto s = exp_parts(-q, bc<F>(0));
-    F e = (m_mad(s.r * s.r, exp_tail(s.r), s.r) + 1.f) * pow2(s.k);
-    return m_sel(a < bc<F>(0.9375f), small, with_sign(bc<F>(1) - e, sign_bit(x)));
+    F b = at_most(a, bc<F>(4));
+    F q = poly(b, -0.00023507755f, -1.1275126f, -0.63745707f, -0.10369007f, 0.022110349f, -0.0030139412f, 0.00019294982f);
+    return m_sel(a >= bc<F>(0.9375f), with_sign(bc<F>(1) - exp_mid(q), sign_bit(x)), small);
   } else {
     F small = m_mad(x, poly(z, 0.12837916709551256, -0.37612638903183543, 0.1128379167094513, -0.026866170643256995, 0.005223977607269946,
                             -0.0008548325982543225, 0.00012055295112667001, -1.4924740785377576e-05, 1.6447471190594618e-06, -1.6208829856810202e-07,
