@@ -11,6 +11,10 @@ After, 64-byte vectors:
 On each path from the root to an innermost loop at most one loop has lanes. The choice is priced: an
 access whose index moves by 0 or 1 element along the lanes costs 1 / lanes of an element, any other
 access costs a whole one. So a column sum gets its lanes on the parallel loop outside the reduction.
+
+A body of costly functions is one long chain of dependent steps. Two registers side by side (`lanes
+32`, a pair for f32) put independent steps next to each other, which copies of the body one after
+another (`unroll`) do not.
 """
 
 from __future__ import annotations
@@ -43,13 +47,16 @@ from minductor.passes.kernel._tree import (
 VECTOR_BYTES = {"avx512": 64, "avx2": 32, "neon": 16, "portable": 16}
 HEAVY = 40.0
 """Cost of a body above which vectors in flight would only spill registers."""
+CHAIN = 16.0
+"""Cost of a body from which on its steps wait for each other rather than for memory."""
 
 
 @dataclass(frozen=True)
 class KernelVectorizePass(MiniPass):
     """Give loops of C++ kernels their lanes, unroll and tail.
 
-    isa: avx512, avx2, neon or portable (vector width); unroll: vectors in flight in light bodies.
+    isa: avx512, avx2, neon or portable (vector width); unroll: vectors in flight in light bodies;
+    pairs: registers side by side in costly bodies, 2 or 1.
     """
 
     name = "kernel-vectorize"
@@ -58,6 +65,7 @@ class KernelVectorizePass(MiniPass):
 
     isa: str = "avx512"
     unroll: int = 4
+    pairs: int = 2
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedule every C++ kernel of the module."""
@@ -66,7 +74,7 @@ class KernelVectorizePass(MiniPass):
             raise ValueError(f"{self.name}: isa `{self.isa}` is none of {known}")
         hints = module_hints(op)
         for func in kernels_of(op, "cpp"):
-            chooser = _Chooser(VECTOR_BYTES[self.isa], self.unroll, hints)
+            chooser = _Chooser(VECTOR_BYTES[self.isa], self.unroll, self.pairs, hints)
             for loop in _loops(func.body.block):
                 chooser.place(loop)
             func.config = func.config.with_(isa=self.isa)
@@ -79,9 +87,10 @@ def _loops(block: Block) -> list[Loop]:
 class _Chooser:
     """Prices the placements of lanes in one kernel."""
 
-    def __init__(self, vector_bytes: int, unroll: int, hints: Mapping[Atom, int]):
+    def __init__(self, vector_bytes: int, unroll: int, pairs: int, hints: Mapping[Atom, int]):
         self.vector_bytes = vector_bytes
         self.unroll = unroll
+        self.pairs = pairs
         self.hints = hints
 
     def place(self, loop: Loop) -> None:
@@ -142,8 +151,11 @@ class _Chooser:
         cost = body_cost(loop)
         heavy = cost > HEAVY
         nested = any(isinstance(op, LOOPS) for r in loop.regions for op in r.block.ops)
-        unroll = 1 if heavy or any(map(_wide_kinds, _with_inner(loop))) else self.unroll
+        wide = any(map(_wide_kinds, _with_inner(loop)))
+        unroll = 1 if heavy or wide else self.unroll
         extent, most = loop.extent.data.as_int, Ranges().interval(loop.extent.data)[1]
+        if cost >= CHAIN and not nested and not wide:
+            lanes, unroll = self._paired(lanes, most), 1
         while most is not None and unroll > 1 and lanes * unroll > most:
             unroll //= 2
         exact = extent is not None and extent % lanes == 0
@@ -153,6 +165,11 @@ class _Chooser:
             while extent % (lanes * unroll):
                 unroll //= 2
         set_words(loop, lanes=lanes, unroll=unroll, tail=tail)
+
+    def _paired(self, lanes: int, most: int | None) -> int:
+        """Lanes of several registers side by side, where at most an eighth of them idles."""
+        wider = lanes * self.pairs
+        return wider if most is None or most % wider == 0 or most >= 8 * wider else lanes
 
 
 def widest(loop: Loop) -> int:

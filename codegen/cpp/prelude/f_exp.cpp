@@ -21,6 +21,17 @@ template<class F> INL F scale2(F x, F k) {
 #endif
   else { F h = nearest(k * el<F>(0.5)); return x * pow2(h) * pow2(k - h); }
 }
+//@ scale_from
+// p * 2^k, but 0 where x < low: there p may be anything, and no lane may round to 0 on the way, since
+// machines spend hundreds of cycles on a product that vanishes.
+template<class F> INL F scale_from(F p, F k, F x, el<F> low) {
+  if constexpr (is_pair<F>) return F{scale_from(p.a, k.a, x.a, low), scale_from(p.b, k.b, x.b, low)};
+#if defined(__AVX512F__)
+  else if constexpr (same<F, vec<f32, 16>>) return __builtin_ia32_scalefps512_mask(p, k, F{}, __builtin_ia32_cmpps512_mask(x, bc<F>(low), 5, -1, 4), 4);
+  else if constexpr (same<F, vec<f64, 8>>) return __builtin_ia32_scalefpd512_mask(p, k, F{}, __builtin_ia32_cmppd512_mask(x, bc<F>(low), 5, -1, 4), 4);
+#endif
+  else { auto gone = x < bc<F>(low); return m_sel(gone, bc<F>(0), scale2(p, m_sel(gone, bc<F>(0), k))); }
+}
 //@ exp_tail
 // (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
 template<class F> INL F exp_tail(F r) {
@@ -41,23 +52,16 @@ template<class F> INL F exp_poly(F r) {
   if constexpr (sizeof(el<F>) == 4) return poly(r, 1.f, 1.f, 0.5f, 0.16666506f, 0.041666169f, 0.0083703212f, 0.0013952971f);
   else return m_mad(r * r, exp_tail(r), r) + 1.0;
 }
-//@ exp_clamp
-// Arguments beyond which e^x is 0 or infinite; NaN stays.
-template<class F> INL F exp_clamp(F x) {
-  return at_most(at_least(x, bc<F>(sizeof(el<F>) == 4 ? -105 : -746)), bc<F>(sizeof(el<F>) == 4 ? 89 : 710));
+//@ exp_sum
+// e^(x + low) with low small against x. Beyond the bounds e^x is 0 or infinite; NaN stays.
+template<class F> INL F exp_sum(F x, F low) {
+  F y = at_most(x, bc<F>(sizeof(el<F>) == 4 ? 89 : 710)), k = exp_turns(y) - magic<el<F>>;
+  return scale_from(exp_poly(exp_rest(y, k) + low), k, x, sizeof(el<F>) == 4 ? -104 : -746);
 }
 //@ m_exp
 template<class F> INL F m_exp(F x) {
-  x = exp_clamp(x);
-  F k = exp_turns(x) - magic<el<F>>;
-  return scale2(exp_poly(exp_rest(x, k)), k);
-}
-//@ exp_sum
-// e^(x + low) with low small against x.
-template<class F> INL F exp_sum(F x, F low) {
-  x = exp_clamp(x);
-  F k = exp_turns(x) - magic<el<F>>;
-  return scale2(exp_poly(exp_rest(x, k) + low), k);
+  F y = at_most(x, bc<F>(sizeof(el<F>) == 4 ? 89 : 710)), k = exp_turns(y) - magic<el<F>>;
+  return scale_from(exp_poly(exp_rest(y, k)), k, x, sizeof(el<F>) == 4 ? -104 : -746);
 }
 //@ exp_mid
 // e^x where it is an ordinary number; NaN may become anything.
@@ -68,12 +72,11 @@ template<class F> INL F exp_mid(F x) {
 }
 //@ m_exp2
 template<class F> INL F m_exp2(F x) {
-  const el<F> lo = sizeof(el<F>) == 4 ? -151 : -1076, hi = sizeof(el<F>) == 4 ? 129 : 1025;
-  x = at_most(at_least(x, bc<F>(lo)), bc<F>(hi));
-  F k = nearest(x), f = x - k;
+  const el<F> lo = sizeof(el<F>) == 4 ? -150 : -1075, hi = sizeof(el<F>) == 4 ? 129 : 1025;
+  F y = at_most(x, bc<F>(hi)), k = nearest(y), f = y - k;
   if constexpr (sizeof(el<F>) == 4)
-    return scale2(m_mad(f, poly(f, 0.69314718f, 0.24022651f, 0.055503245f, 0.0096179983f, 0.0013401612f, 0.00015477787f), bc<F>(1)), k);
-  else { F r = f * 0.69314718055994531; return scale2(m_mad(r * r, exp_tail(r), r) + 1.0, k); }
+    return scale_from(m_mad(f, poly(f, 0.69314718f, 0.24022651f, 0.055503245f, 0.0096179983f, 0.0013401612f, 0.00015477787f), bc<F>(1)), k, x, lo);
+  else { F r = f * 0.69314718055994531; return scale_from(m_mad(r * r, exp_tail(r), r) + 1.0, k, x, lo); }
 }
 //@ expm1_mid
 // e^x - 1 without overflow handling: |x| below the exponent range.

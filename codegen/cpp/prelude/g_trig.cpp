@@ -1,17 +1,24 @@
-//@ half_pi: minus_half_pi
-// x - m pi/2, exact products while |m| < 2^13 (f32) or 2^20 (f64).
-template<class F> INL F minus_half_pi(F x, F m) {
-  if constexpr (sizeof(el<F>) == 4) {
-    F r = m_mad(m, bc<F>(-1.5703125f), x);
-    r = m_mad(m, bc<F>(-4.837512969970703e-4f), r);
-    r = m_mad(m, bc<F>(-7.549533620476723e-8f), r);
-    r = m_mad(m, bc<F>(-2.5632829192545614e-12f), r);
-    return m_mad(m, bc<F>(-6.123233995736766e-17f), r);
+//@ minus_pi
+// x - h pi for multiples h of 1/2: each step is exact, fused or by constants short enough, while
+// |h| < 2^12 (f32) or 2^19 (f64).
+template<class F> INL F minus_pi(F x, F h) {
+  if constexpr (sizeof(el<F>) == 8) {
+    F r = m_mad(h, bc<F>(-3.1415926534682512), x);
+    r = m_mad(h, bc<F>(-1.2154201012607932e-10), r);
+    r = m_mad(h, bc<F>(-4.044532497422333e-21), r);
+    return m_mad(h, bc<F>(-1.69568553207378e-31), r);
   } else {
-    F r = m_mad(m, bc<F>(-1.5707963267341256), x);
-    r = m_mad(m, bc<F>(-6.077100506303966e-11), r);
-    r = m_mad(m, bc<F>(-2.0222662487111665e-21), r);
-    return m_mad(m, bc<F>(-8.4784276603689e-32), r);
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    F r = m_mad(h, bc<F>(-3.141592502593994f), x);
+    r = m_mad(h, bc<F>(-1.5099578831723193e-07f), r);
+    return m_mad(h, bc<F>(-1.078060505991553e-14f), r);
+#else
+    F r = m_mad(h, bc<F>(-3.140625f), x);
+    r = m_mad(h, bc<F>(-9.675025939941406e-4f), r);
+    r = m_mad(h, bc<F>(-1.5099067240953445e-7f), r);
+    r = m_mad(h, bc<F>(-5.126565838509123e-12f), r);
+    return m_mad(h, bc<F>(-1.2246467991473532e-16f), r);
+#endif
   }
 }
 //@ trig_max
@@ -28,38 +35,37 @@ template<class F> INL F sin_poly(F r) {
                              1.6059043473811124e-10, -7.64713883287156e-13, 2.810461057633866e-15, -8.005236269643352e-18), r);
 }
 //@ odd_sign
-// The sign bit of (-1)^n for integer n.
-template<class F> INL ints<F> odd_sign(F n) {
-  if constexpr (sizeof(el<F>) == 4) return m_cvt<i32>(n) << (i32)31;
-  else { typedef ints<F> I; return m_as<I>(n + 0x1.8p52) << (i64)63; }
-}
+// The sign bit of (-1)^n for an integer n on top of `magic`.
+template<class F> INL ints<F> odd_sign(F n) { typedef ints<F> I; return m_as<I>(n) << el<I>(8 * sizeof(el<F>) - 1); }
 //@ sin_cos_far: sin_far cos_far tan_far
 template<class F> __attribute__((noinline, cold)) F sin_far(F x) { return by_lane(x, [](el<F> v) { return (el<F>)__builtin_sin((f64)v); }); }
 template<class F> __attribute__((noinline, cold)) F cos_far(F x) { return by_lane(x, [](el<F> v) { return (el<F>)__builtin_cos((f64)v); }); }
 template<class F> __attribute__((noinline, cold)) F tan_far(F x) { return by_lane(x, [](el<F> v) { return (el<F>)__builtin_tan((f64)v); }); }
 //@ m_sin
 template<class F> INL F m_sin(F x) {
-  auto far = m_abs(x) > bc<F>(trig_max<el<F>>);
-  F n = nearest(x * el<F>(0.31830988618379067));
-  F r = minus_half_pi(x, n + n);
-  r = m_sel(x == bc<F>(0), x, m_as<F>(m_as<ints<F>>(sin_poly(r)) ^ odd_sign(n)));
+  typedef ints<F> I;
+  F a = m_abs(x), t = m_mad(a, bc<F>(0.31830988618379067), bc<F>(magic<el<F>>)), r = sin_poly(minus_pi(a, t - magic<el<F>>));
+  auto far = a > bc<F>(trig_max<el<F>>);
+  r = m_as<F>(m_as<I>(r) ^ odd_sign(t) ^ sign_bit(x));
   if (__builtin_expect(any(far), 0)) r = m_sel(far, sin_far(x), r);
   return r;
 }
 //@ m_cos
+// At -|x| = r - (n + 1/2) pi it is (-1)^n sin(r).
 template<class F> INL F m_cos(F x) {
-  auto far = m_abs(x) > bc<F>(trig_max<el<F>>);
-  F n = nearest(m_mad(x, bc<F>(0.31830988618379067), bc<F>(-0.5))) + el<F>(1);
-  F r = minus_half_pi(x, n + n - el<F>(1));
-  r = m_as<F>(m_as<ints<F>>(sin_poly(r)) ^ odd_sign(n));
+  typedef ints<F> I;
+  F a = with_sign(x, bc<I>((el<I>)((u64)1 << (8 * sizeof(el<F>) - 1)))), t = m_mad(a, bc<F>(-0.31830988618379067), bc<F>(-0.5)) + magic<el<F>>;
+  F r = sin_poly(minus_pi(a, (magic<el<F>> - t) - el<F>(0.5)));
+  auto far = a < bc<F>(-trig_max<el<F>>);
+  r = m_as<F>(m_as<I>(r) ^ odd_sign(t));
   if (__builtin_expect(any(far), 0)) r = m_sel(far, cos_far(x), r);
   return r;
 }
 //@ m_tan
 template<class F> INL F m_tan(F x) {
   auto far = m_abs(x) > bc<F>(trig_max<el<F>>);
-  F n = nearest(x * el<F>(0.63661977236758134)), r = minus_half_pi(x, n), z = r * r;
-  auto odd = odd_sign(n) != bc<ints<F>>(0);
+  F t2 = m_mad(x, bc<F>(0.63661977236758134), bc<F>(magic<el<F>>)), r = minus_pi(x, (t2 - magic<el<F>>) * el<F>(0.5)), z = r * r;
+  auto odd = odd_sign(t2) != bc<ints<F>>(0);
   if constexpr (sizeof(el<F>) == 4) {
     F t = m_mad(r * z, poly(z, 0.33333333f, 0.13333344f, 0.053964712f, 0.021913808f, 0.0085939563f, 0.0044635248f, -4.719121e-05f, 0.001812088f), r);
     r = m_sel(x == bc<F>(0), x, m_sel(odd, bc<F>(-1) / t, t));

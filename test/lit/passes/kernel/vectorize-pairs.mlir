@@ -1,0 +1,31 @@
+// RUN: mini-opt %s -p 'kernel-vectorize{isa=avx512}' --split-input-file | filecheck %s
+// RUN: mini-opt %s -p 'kernel-vectorize{isa=avx512 pairs=1}' --split-input-file | filecheck %s --check-prefix=ONE
+
+/// A chain of costly functions: two registers side by side, whose steps do not wait for each other.
+// CHECK-LABEL: kernel.func @chain
+// CHECK:         kernel.parallel d0 : 65536 <lanes 32, tail none> {
+// ONE-LABEL:   kernel.func @chain
+// ONE:           kernel.parallel d0 : 65536 <lanes 16, tail none> {
+kernel.func @chain(read %x : !kernel.buf<f32[65536]>, write %o : !kernel.buf<f32[65536]>) [] config {target = "cpp"} {
+  parallel d0 : 65536 {
+    %v = load %x[d0] : f32
+    %t = scalar.tanh %v : f32
+    %e = scalar.exp %t : f32
+    store %e, %o[d0] } }
+
+// -----
+
+/// Negative twins: a light body waits for memory, and of a short row too many lanes would idle.
+// CHECK-LABEL: kernel.func @light
+// CHECK:         kernel.parallel d0 : 65536 <lanes 16, unroll 4, tail none> {
+// CHECK-LABEL: kernel.func @short
+// CHECK:           kernel.parallel d1 : 40 <lanes 16, tail {{scalar|mask}}> {
+// ONE-LABEL:   kernel.func @light
+kernel.func @light(read %x : !kernel.buf<f32[65536]>, write %o : !kernel.buf<f32[65536]>) [] config {target = "cpp"} {
+  parallel d0 : 65536 { %v = load %x[d0] : f32  %e = scalar.exp %v : f32  store %e, %o[d0] } }
+kernel.func @short(read %x : !kernel.buf<f32[1600]>, write %o : !kernel.buf<f32[1600]>) [] config {target = "cpp"} {
+  parallel d0 : 40 { parallel d1 : 40 {
+    %v = load %x[40 * d0 + d1] : f32
+    %t = scalar.tanh %v : f32
+    %e = scalar.exp %t : f32
+    store %e, %o[40 * d0 + d1] } } }
