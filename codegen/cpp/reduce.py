@@ -25,7 +25,7 @@ _PARTS = {
     "argmax": ("v", "i"),
     "cummax": ("v", "i"),
     "cummin": ("v", "i"),
-    "welford": ("mean()", "m2()", "n"),
+    "welford": ("mean()", "m2()", "count()"),
     "max_sumexp": ("m", "sum()"),
 }
 

@@ -14,7 +14,7 @@ access costs a whole one. So a column sum gets its lanes on the parallel loop ou
 
 A body of costly functions is one long chain of dependent steps. Two registers side by side (`lanes
 32`, a pair for f32) put independent steps next to each other, which copies of the body one after
-another (`unroll`) do not.
+another (`unroll`) do not. Where elements of two bytes are stored, the pair fills one register too.
 """
 
 from __future__ import annotations
@@ -154,8 +154,10 @@ class _Chooser:
         wide = any(map(_wide_kinds, _with_inner(loop)))
         unroll = 1 if heavy or wide else self.unroll
         extent, most = loop.extent.data.as_int, Ranges().interval(loop.extent.data)[1]
-        if cost >= CHAIN and not nested and not wide:
-            lanes, unroll = self._paired(lanes, most), 1
+        narrow = unroll > 1 and _narrow_stores(loop)
+        if (cost >= CHAIN or narrow) and not nested and not wide:
+            before, lanes = lanes, self._paired(lanes, most)
+            unroll = max(1, unroll * before // lanes) if cost < CHAIN else 1
         while most is not None and unroll > 1 and lanes * unroll > most:
             unroll //= 2
         exact = extent is not None and extent % lanes == 0
@@ -246,6 +248,16 @@ def _width(op: Operation) -> int:
 def _with_inner(loop: Loop) -> list[Loop]:
     """A loop and the loops inside it."""
     return [op for op in loop.walk() if isinstance(op, LOOPS)]
+
+
+def _narrow_stores(loop: Loop) -> bool:
+    """All that a loop stores are elements of two bytes."""
+    sizes = {
+        DTYPES[op.buffer.type.dtype].size
+        for op in loop.walk()
+        if isinstance(op, k.StoreOp) and isinstance(op.buffer.type, BufType)
+    }
+    return sizes == {2}
 
 
 def _wide_kinds(loop: Loop) -> bool:

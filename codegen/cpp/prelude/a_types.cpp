@@ -80,7 +80,13 @@ template<class V> INL vec<el<V>, width<V> / 2> high(V x) {
 }
 template<class V> INL vec<el<V>, width<V> * 2> join(V x, V y) {
   typedef vec<el<V>, width<V> * 2> R;
-  if constexpr (is_pair<R>) return R{x, y}; else if constexpr (width<V> == 1) return R{x, y}; else return join_(x, y, upto<width<R>>());
+  if constexpr (is_pair<R>) return R{x, y};
+  else if constexpr (width<V> == 1) return R{x, y};
+#if defined(__AVX512F__) && !defined(__clang__)
+  // One instruction where GCC takes three.
+  else if constexpr (sizeof(V) == 32) return (R)__builtin_ia32_inserti64x4_mask((vec<long long, 8>)__builtin_ia32_si512_256si((vec<i32, 8>)x), (vec<long long, 4>)y, 1, vec<long long, 8>{}, -1);
+#endif
+  else return join_(x, y, upto<width<R>>());
 }
 template<class V> INL el<V> lane(V x, int i) {
   if constexpr (width<V> == 1) return x; else if constexpr (is_pair<V>) return i < width<V> / 2 ? lane(x.a, i) : lane(x.b, i - width<V> / 2); else return x[i];
@@ -118,6 +124,14 @@ template<class T, class V> INL vec<T, width<V>> m_cvt(V x) {
   else if constexpr (is_float<T> && !is_float<S> && sizeof(S) == 4 && !is_signed<S> && sizeof(T) == 8) return m_cvt<T>(m_cvt<i64>(x));
   else if constexpr (is_float<S> && !is_float<T> && sizeof(T) < 4) return m_cvt<T>(m_cvt<i32>(x));
   else if constexpr (is_float<S> && same<T, u32>) return m_cvt<T>(m_cvt<i64>(x));
+#if defined(__AVX512F__) && !defined(__clang__)
+  // Four bytes to one and back, without the step between.
+  else if constexpr (N > 16 && !is_float<S> && !is_float<T> && sizeof(T) == 4 && sizeof(S) == 1) return R{m_cvt<T>(low(x)), m_cvt<T>(high(x))};
+  else if constexpr (N > 16 && !is_float<S> && !is_float<T> && sizeof(S) == 4 && sizeof(T) == 1) return join(m_cvt<T>(x.a), m_cvt<T>(x.b));
+  else if constexpr (same<V, vec<i8, 16>> && sizeof(T) == 4) return (R)__builtin_ia32_pmovsxbd512_mask((vec<char, 16>)x, vec<i32, 16>{}, -1);
+  else if constexpr (same<V, vec<u8, 16>> && sizeof(T) == 4) return (R)__builtin_ia32_pmovzxbd512_mask((vec<char, 16>)x, vec<i32, 16>{}, -1);
+  else if constexpr (N == 16 && sizeof(S) == 4 && sizeof(T) == 1 && !is_float<S>) return (R)__builtin_ia32_pmovdb512_mask((vec<i32, 16>)x, vec<char, 16>{}, -1);
+#endif
   else if constexpr (!is_float<S> && !is_float<T> && sizeof(T) > 2 * sizeof(S)) {
     typedef int_<2 * sizeof(S)> I;
     if constexpr (is_signed<S>) return m_cvt<T>(m_cvt<typename I::s>(x)); else return m_cvt<T>(m_cvt<typename I::u>(x));

@@ -1,12 +1,19 @@
 //@ bf16_to
 // bfloat16 bits to f32 (exact).
 template<class H> INL vec<f32, width<H>> bf16_to(H x) { return m_as<vec<f32, width<H>>>(m_cvt<u32>(x) << (u32)16); }
-//@ to_bf16
+//@ to_bf16: bf16_round odd_words
 // f32 to bfloat16 bits, to nearest even; any NaN becomes 0x7fc0 as in PyTorch.
-template<class F> INL vec<u16, width<F>> to_bf16(F x) {
+template<class F> INL uints<F> bf16_round(F x) {
   typedef uints<F> U;
-  U u = m_as<U>(x), r = (u + ((u >> (u32)16) & (u32)1) + (u32)0x7fff) >> (u32)16;
-  return m_cvt<u16>(m_sel(x != x, bc<U>(0x7fc0), r));
+  U u = m_as<U>(x);
+  return m_sel(x != x, bc<U>(0x7fc00000), u + ((u >> (u32)16) & (u32)1) + (u32)0x7fff);
+}
+template<class H, int... I> INL H odd_words(H x, H y, seq<I...>) { return __builtin_shufflevector(x, y, (2 * I + 1)...); }
+template<class F> INL vec<u16, width<F>> to_bf16(F x) {
+  typedef vec<u16, width<F>> H;
+  if constexpr (is_pair<F> && is_pair<H>) return H{to_bf16(x.a), to_bf16(x.b)};
+  else if constexpr (is_pair<F> && sizeof(H) == REG) return odd_words((H)bf16_round(x.a), (H)bf16_round(x.b), upto<width<F>>());
+  else return m_cvt<u16>(bf16_round(x) >> (u32)16);
 }
 //@ f16_to
 // IEEE half bits to f32 (exact).
@@ -55,7 +62,11 @@ template<class F> INL vec<u16, width<F>> to_f16(F x) {
   }
 }
 //@ m_cast
-// Casts of PyTorch on x86 where C's conversion differs: u8 from floats goes through i64.
+// Casts of PyTorch on x86 where C's conversion differs: u8 from floats goes through i64. From f32,
+// whose low byte is 0 from 2^31 on, the machine's i32 gives the same.
 template<class T, class V> INL vec<T, width<V>> m_cast(V x) {
+#if defined(__SSE2__)
+  if constexpr (same<el<V>, f32> && same<T, u8>) return m_cvt<u8>(m_cvt<i32>(x)); else
+#endif
   if constexpr (is_float<el<V>> && same<T, u8>) return m_cvt<u8>(m_cvt<i64>(x)); else return m_cvt<T>(x);
 }

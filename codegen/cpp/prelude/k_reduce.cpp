@@ -95,31 +95,44 @@ STATE_CUM(r_cummax, lowest, >=)
 STATE_CUM(r_cummin, highest, <=)
 //@ r_welford
 // Mean, sum of squared deviations and count, merged as by Chan et al. Values of 4 bytes and less are
-// summed in f64 as deviations from the first one: exact to their last place, and no division.
+// summed in f64 as deviations from the first one: exact to their last place, and no division. Values
+// that all lanes take are counted once, in `whole`; `n` holds what the lanes differ by.
 template<class V, bool twice = sizeof(el<V>) < 8> struct r_welford {
   static constexpr int lanes = width<V>;
   typedef vec<f64, width<V>> D;
   D first = bc<D>(0), s1 = bc<D>(0), s2 = bc<D>(0), n = bc<D>(0);
+  f64 whole = 0;
+  bool begun = false;
   INL void take(V x) {
     D d = m_cvt<f64>(x);
-    first = m_sel(n == bc<D>(0), d, first);
+    if (!begun) { first = d; begun = true; }
     d = d - first;
     s1 = s1 + d;
-    s2 = s2 + d * d;
-    n = n + f64(1);
+    s2 = m_mad(d, d, s2);
+    whole += 1;
   }
-  INL D per() const { return s1 / m_sel(n == bc<D>(0), bc<D>(1), n); }
+  INL D count() const { return n + whole; }
+  INL D per() const { D k = count(); return s1 / m_sel(k == bc<D>(0), bc<D>(1), k); }
+  // Moves the other sums to this state's first value, or to the other's where this is empty. A first
+  // value is one of the values: its own deviation bounds what cancels.
   INL void merge(r_welford o) {
-    D all = n + o.n, m = first + per(), d = (o.first + o.per()) - m, w = m_sel(all == bc<D>(0), bc<D>(0), o.n / all);
-    s2 = (s2 - s1 * per()) + (o.s2 - o.s1 * o.per()) + d * d * n * w;
-    first = m + d * w;
-    s1 = bc<D>(0);
-    n = all;
+    D k = o.count();
+    first = m_sel(count() == bc<D>(0), o.first, first);
+    D d = o.first - first;
+    s2 = s2 + (o.s2 + d * m_mad(k, d, o.s1 + o.s1));
+    s1 = s1 + m_mad(k, d, o.s1);
+    n = n + k;
+    begun = begun | o.begun;
   }
   INL V mean() const { return m_cvt<el<V>>(first + per()); }
   INL V m2() const { D r = s2 - s1 * per(); return m_cvt<el<V>>(m_sel(r < bc<D>(0), bc<D>(0), r)); }
-  template<class M> INL void keep(M m, r_welford old) { first = m_where(m, first, old.first); s1 = m_where(m, s1, old.s1); s2 = m_where(m, s2, old.s2); n = m_where(m, n, old.n); }
-  template<class G> INL auto map(G g) const { return r_welford<decltype(g(V()))>{g(first), g(s1), g(s2), g(n)}; }
+  template<class M> INL void keep(M m, r_welford old) {
+    s1 = m_where(m, s1, old.s1);
+    s2 = m_where(m, s2, old.s2);
+    n = m_where(m, n + (whole - old.whole), old.n);
+    whole = old.whole;
+  }
+  template<class G> INL auto map(G g) const { return r_welford<decltype(g(V()))>{g(first), g(s1), g(s2), g(n), whole, begun}; }
 };
 // f64 itself: Welford's recurrence.
 template<class V> struct r_welford<V, false> {
@@ -137,6 +150,7 @@ template<class V> struct r_welford<V, false> {
     sq = sq + o.sq + d * d * n * w;
     n = all;
   }
+  INL V count() const { return n; }
   INL V mean() const { return at; }
   INL V m2() const { return sq; }
   template<class M> INL void keep(M m, r_welford old) { at = m_where(m, at, old.at); sq = m_where(m, sq, old.sq); n = m_where(m, n, old.n); }
@@ -181,8 +195,11 @@ template<class SV, class S1, int U> struct red {
   S1 s;
   INL void merge(const red &o) { for (int i = 0; i < U; ++i) v[i].merge(o.v[i]); s.merge(o.s); }
   INL SV merged() {
-    for (int k = 1; k < U; k *= 2) for (int i = 0; i + k < U; i += 2 * k) v[i].merge(v[i + k]);
-    return v[0];
+    return merged_<0, U>();
+  }
+  template<int from, int n> INL SV merged_() const {
+    if constexpr (n == 1) return v[from];
+    else { SV a = merged_<from, n / 2>(); a.merge(merged_<from + n / 2, n - n / 2>()); return a; }
   }
   INL S1 total() {
     S1 t = fold_lanes(merged());

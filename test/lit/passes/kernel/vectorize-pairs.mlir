@@ -29,3 +29,17 @@ kernel.func @short(read %x : !kernel.buf<f32[1600]>, write %o : !kernel.buf<f32[
     %t = scalar.tanh %v : f32
     %e = scalar.exp %t : f32
     store %e, %o[40 * d0 + d1] } } }
+
+// -----
+
+/// Elements of two bytes are stored a whole register at a time; a float beside them has lanes enough.
+// CHECK-LABEL: kernel.func @narrow
+// CHECK:         kernel.parallel d0 : 65536 <lanes 32, unroll 2, tail none> {
+// ONE-LABEL:   kernel.func @narrow
+// ONE:           kernel.parallel d0 : 65536 <lanes 16, unroll 4, tail none> {
+// CHECK-LABEL: kernel.func @widening
+// CHECK:         kernel.parallel d0 : 65536 <lanes 16, unroll 4, tail none> {
+kernel.func @narrow(read %x : !kernel.buf<f32[65536]>, write %o : !kernel.buf<bf16[65536]>) [] config {target = "cpp"} {
+  parallel d0 : 65536 { %v = load %x[d0] : f32  %e = scalar.cast %v : f32 to bf16  store %e, %o[d0] } }
+kernel.func @widening(read %x : !kernel.buf<bf16[65536]>, write %o : !kernel.buf<f32[65536]>) [] config {target = "cpp"} {
+  parallel d0 : 65536 { %v = load %x[d0] : bf16  %e = scalar.cast %v : bf16 to f32  store %e, %o[d0] } }
