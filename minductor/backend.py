@@ -21,6 +21,7 @@ from minductor.job import compile_graph
 from minductor.options import MODES, make_options
 from minductor.runtime.graphs import Kept
 from minductor.runtime.launch import prepare
+from minductor.runtime.triton_workers import workers
 
 
 def compile_fx_graph(
@@ -40,6 +41,8 @@ def compile_fx_graph(
         raise OptionError(f"the backend 'minductor' takes no keyword {', '.join(sorted(unknown))}")
     checked = make_options(options, mode)
     prepare()
+    if any(isinstance(one, torch.Tensor) and one.is_cuda for one in example_inputs):
+        workers()
     kept = Kept()
 
     def compiler(graph: GraphModule, inputs: Sequence[Any], kind: str) -> Boxed:

@@ -67,8 +67,9 @@ def _view_as(
 class Host:
     """The callables of one loaded artifact."""
 
-    def __init__(self, artifact: Artifact, folder: Path) -> None:
+    def __init__(self, artifact: Artifact, folder: Path, kernels: Any = None) -> None:
         self.artifact = artifact
+        self._kernels = kernels
         self.folder = folder
         self._device: int | None = None
 
@@ -103,6 +104,8 @@ class Host:
 
     @cached_property
     def _triton(self) -> Any:
+        if self._kernels is not None:
+            return self._kernels
         from minductor.runtime.triton_loader import TritonModule
 
         with torch.cuda.device(-1 if self._device is None else self._device):

@@ -1,8 +1,9 @@
 """From an artifact to a callable: build, store, load.
 
 `Product` is one graph on its way: its sources go to a private folder, the compiler starts in the
-background, and `finish` waits for it, stores the entry and loads it. `load` alone serves entries
-that were fetched from the cache.
+background, and `finish` waits for it, stores the entry and loads it. Triton's kernels are compiled
+from the stored entry, side by side, from the beginning too. `load` alone serves entries that were
+fetched from the cache.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minductor.runtime.artifact import CPP, LIBRARY, WRAPPER, Artifact
 from minductor.runtime.build import Build, BuildConfig, BuildError, start_build, write_source
 from minductor.runtime.cache import Cache
 from minductor.runtime.host import Host
 from minductor.runtime.launch import prepare
+
+if TYPE_CHECKING:
+    from minductor.runtime.triton_loader import TritonModule
 
 Boxed = Callable[[list[Any]], list[Any]]
 """Takes a list of inputs, empties it, returns the list of outputs."""
@@ -26,8 +30,10 @@ class LoadError(RuntimeError):
     """A product's wrapper does not define what it must; the text names its file."""
 
 
-def load(artifact: Artifact, folder: Path) -> Boxed:
+def load(artifact: Artifact, folder: Path, kernels: TritonModule | None = None) -> Boxed:
     """The callable of an artifact whose files lie in `folder` (built library included).
+
+    `kernels`: its Triton kernels, where their compile has begun.
 
     The result empties the list it is given, so that inputs can die as soon as they are used, and
     carries the attribute `_boxed_call` by which AOTAutograd knows it.
@@ -36,7 +42,7 @@ def load(artifact: Artifact, folder: Path) -> Boxed:
     namespace: dict[str, Any] = {
         "__name__": f"minductor_wrapper_{artifact.name}",
         "__file__": str(path),
-        "host": Host(artifact, folder),
+        "host": Host(artifact, folder, kernels),
     }
     exec(compile(artifact.wrapper, str(path), "exec"), namespace)
     if not callable(namespace.get("call")):
@@ -59,7 +65,9 @@ class Product:
         self._build: Build | None = None
         self._done: Boxed | None = None
         prepare()
+        self._kernels: TritonModule | None = None
         if artifact.cpp is None:
+            self._begin()
             return
         self._stage = cache.staging()
         try:
@@ -68,6 +76,17 @@ class Product:
         except BaseException:
             self._clean()
             raise
+
+    def _begin(self) -> None:
+        """Start to compile Triton kernels: like all of a product's files, from the store."""
+        if self._artifact.triton is None:
+            return
+        from minductor.runtime.triton_loader import TritonModule, may_begin
+
+        if may_begin():
+            self._artifact = self._cache.store(self._key, self._artifact, None)
+            assert self._artifact.folder is not None
+            self._kernels = TritonModule(self._artifact, self._artifact.folder)
 
     @property
     def artifact(self) -> Artifact:
@@ -101,10 +120,12 @@ class Product:
         return self._done
 
     def _install(self, library: bytes | None) -> Boxed:
-        self._artifact = self._cache.store(self._key, self._artifact, library)
+        kernels, self._kernels = self._kernels, None
+        if kernels is None:
+            self._artifact = self._cache.store(self._key, self._artifact, library)
         folder = self._artifact.folder
         assert folder is not None
-        return load(self._artifact, folder)
+        return load(self._artifact, folder, kernels)
 
     def abandon(self) -> None:
         """Nobody will call it: keep the entry if it is built, else stop the compiler."""

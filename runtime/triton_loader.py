@@ -10,22 +10,21 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-import importlib.util
 import os
-import sys
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
 
 from minductor.runtime.artifact import TRITON, Artifact
 from minductor.runtime.launch import address_of, has_handles, launcher
+from minductor.runtime.triton_worker import compile_function, import_file
+from minductor.runtime.triton_workers import workers
 
 _ALIGNMENT = 16
 _MAX_WORKERS = 16
@@ -59,6 +58,16 @@ class Launch:
         text = f"lambda {', '.join(self.sizes)}: ({', '.join(self.grid)})"
         return eval(text, {"min": min, "max": max})
 
+    def job(self) -> dict[str, Any]:
+        """What a compile needs to know, as JSON values."""
+        return {
+            "signature": dict(self.signature),
+            "constexprs": dict(self.constexprs),
+            "divisible": list(self.divisible),
+            "alignment": _ALIGNMENT,
+            "options": self.options(),
+        }
+
     def options(self) -> dict[str, Any]:
         """Compile options: no contraction of a * b + c, subnormals kept, integers that wrap."""
         return {
@@ -76,28 +85,17 @@ def interpreting() -> bool:
     return os.environ.get("TRITON_INTERPRET", "0").lower() in ("1", "true", "on", "yes")
 
 
-def _import(path: Path, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"cannot load the Triton kernels {path}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # Triton looks functions up by their module
-    spec.loader.exec_module(module)
-    return module
+def may_begin() -> bool:
+    """Whether kernels may be compiled before a device is bound to them: all are of one kind."""
+    if interpreting() or not torch.cuda.is_available():
+        return False
+    kinds = {torch.cuda.get_device_capability(n) for n in range(torch.cuda.device_count())}
+    return len(kinds) == 1
 
 
 def compile_kernel(function: Any, launch: Launch, target: Any = None) -> Any:
     """Compile for `target` (default: the current device), by the declared signature alone."""
-    import triton
-    from triton.compiler import ASTSource
-
-    names = list(function.arg_names)
-    signature = {n: launch.signature.get(n, "constexpr") for n in names}
-    attrs = {(names.index(n),): [["tt.divisibility", _ALIGNMENT]] for n in launch.divisible}
-    source = ASTSource(
-        fn=function, signature=signature, constexprs=dict(launch.constexprs), attrs=attrs
-    )
-    return triton.compile(source, target=target, options=launch.options())
+    return compile_function(function, launch.job(), target)
 
 
 class TritonModule:
@@ -105,8 +103,8 @@ class TritonModule:
 
     def __init__(self, artifact: Artifact, folder: Path) -> None:
         self._path = folder / TRITON
-        name = f"minductor_triton_{folder.name}_{artifact.name}"
-        self._module: Any = _import(self._path, name)
+        self._name = f"minductor_triton_{folder.name}_{artifact.name}"
+        self._module: Any = import_file(self._path, self._name)
         self._launches = {k: Launch(**row) for k, row in self._module.LAUNCH.items()}
         self._futures: dict[str, Future[Any]] = {}
         if not interpreting():
@@ -114,18 +112,34 @@ class TritonModule:
 
     def _start(self) -> None:
         device = torch.cuda.current_device()
+        helpers = workers()
 
         def build(name: str) -> Any:
             torch.cuda.set_device(device)
+            if helpers is not None and helpers.ready():
+                helpers.submit(self._job(name)).result()
             return compile_kernel(self._function(name), self._launches[name])
 
-        workers = min(_MAX_WORKERS, os.cpu_count() or 1, max(1, len(self._launches)))
-        pool = ThreadPoolExecutor(workers, thread_name_prefix="minductor-triton")
+        most = min(_MAX_WORKERS, os.cpu_count() or 1, max(1, len(self._launches)))
+        pool = ThreadPoolExecutor(most, thread_name_prefix="minductor-triton")
         self._futures = {name: pool.submit(build, name) for name in self._launches}
         pool.shutdown(wait=False)
 
+    def _job(self, name: str) -> dict[str, Any]:
+        from triton.runtime.driver import driver
+
+        active: Any = driver.active
+        target = active.get_current_target()
+        return {
+            **self._launches[name].job(),
+            "path": str(self._path),
+            "module": self._name,
+            "function": _identifier(name),
+            "target": [target.backend, target.arch, target.warp_size],
+        }
+
     def _function(self, name: str) -> Any:
-        return getattr(self._module, name.replace(".", "_"))
+        return getattr(self._module, _identifier(name))
 
     def names(self) -> tuple[str, ...]:
         """The kernels, in the order of LAUNCH."""
@@ -152,6 +166,11 @@ class TritonModule:
             return _interpreted(name, self._function(name), launch)
         unaligned = _Unaligned(name, self._function(name), launch)
         return _direct(self._compiled(name), name, launch, unaligned)
+
+
+def _identifier(name: str) -> str:
+    """The Python function of a kernel."""
+    return name.replace(".", "_")
 
 
 @contextmanager

@@ -71,7 +71,7 @@ from pathlib import Path
 from triton.backends.compiler import GPUTarget
 from minductor.runtime import triton_loader
 
-module = triton_loader._import(Path(sys.argv[1]), "kernels")
+module = triton_loader.import_file(Path(sys.argv[1]), "kernels")
 launch = triton_loader.Launch(**module.LAUNCH["shift"])
 compiled = triton_loader.compile_kernel(module.shift, launch, GPUTarget("cuda", 90, 32))
 assert len(compiled.asm["cubin"]) > 1000
