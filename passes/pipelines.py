@@ -69,6 +69,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-inplace",
     "kernel-memory",
     "kernel-pool",
+    "kernel-stream",
     "verify-stage{stage=kernel}",
 )
 """fused `loop` to scheduled `kernel`, for the C++ emitter."""

@@ -61,6 +61,7 @@ PASSES: dict[str, str] = {
     "kernel-inplace": "minductor.passes.kernel.inplace:KernelInplacePass",
     "kernel-memory": "minductor.passes.kernel.memory:KernelMemoryPass",
     "kernel-pool": "minductor.passes.kernel.pool:KernelPoolPass",
+    "kernel-stream": "minductor.passes.kernel.stream:KernelStreamPass",
     "kernel-capture": "minductor.passes.kernel.capture:KernelCapturePass",
     # any level
     "verify-stage": "minductor.passes.verify_stage:VerifyStagePass",

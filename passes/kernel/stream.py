@@ -1,0 +1,103 @@
+"""kernel-stream: large results that nothing here reads again are stored past the caches.
+
+Before:
+    kernel.func @k(read %x .., write %o : !kernel.buf<f32[16777216]>) {
+      kernel.parallel d0 : 16777216 <run threads, lanes 16, unroll 4, tail none> {
+        ..  kernel.store %v, %o[d0] } }
+
+After:
+        ..  kernel.store %v, %o[d0] {nt}
+
+An ordinary store fetches its line from memory first; a non-temporal one writes whole lines and
+leaves the caches to others. It loses where the result would have stayed in a cache for its reader,
+so the buffer has at least `stream` MiB, no load of the kernel sees it, and after the launch the
+host program only returns or frees it. The store writes consecutive elements along the lanes of a
+kernel with threads, whose region ends with a fence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.ir import Operation, SSAValue
+
+from minductor.dialects import expr as ex
+from minductor.dialects.expr import Atom
+from minductor.dialects.kernel import ops as k
+from minductor.dialects.kernel.host import FreeOp, LaunchOp
+from minductor.dialects.types import BufType, TensorType
+from minductor.passes.base import MiniPass
+from minductor.passes.kernel._tree import LOOPS, kernels_of, module_hints
+
+
+@dataclass(frozen=True)
+class KernelStreamPass(MiniPass):
+    """Mark stores of C++ kernels to buffers of at least `stream` MiB; 0 marks none."""
+
+    name = "kernel-stream"
+    needs = frozenset({"lanes", "threads"})
+
+    stream: int = 16
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Look at every kernel and at all its launches."""
+        if not self.stream:
+            return
+        hints = module_hints(op)
+        launches = [inner for inner in op.walk() if isinstance(inner, LaunchOp)]
+        for kernel in kernels_of(op, "cpp"):
+            mine = [one for one in launches if kernel.sym_name.data in _callees(one)]
+            if mine and isinstance(kernel.config.lookup("threads"), int):
+                self._mark(kernel, mine, hints)
+
+    def _mark(self, kernel: k.FuncOp, launches: list[LaunchOp], hints: Mapping[Atom, int]) -> None:
+        for at, buffer in enumerate(kernel.body.block.args):
+            if not isinstance(buffer.type, BufType) or not all(
+                self._ends(launch, launch.args[at], hints) for launch in launches
+            ):
+                continue
+            stores = [use.operation for use in buffer.uses]
+            if all(_streams(store) for store in stores):
+                for store in stores:
+                    store.properties["nt"] = UnitAttr()
+
+    def _ends(self, launch: LaunchOp, value: SSAValue, hints: Mapping[Atom, int]) -> bool:
+        """The value is large, bound once by the launch, and nothing computes with it elsewhere."""
+        if _mebibytes(value, hints) < self.stream:
+            return False
+        users = [use.operation for use in value.uses]
+        return users.count(launch) == 1 and all(
+            user is launch or isinstance(user, FreeOp | func.ReturnOp) for user in users
+        )
+
+
+def _callees(launch: LaunchOp) -> list[str]:
+    names = [launch.callee] if launch.orelse is None else [launch.callee, launch.orelse]
+    return [name.root_reference.data for name in names]
+
+
+def _mebibytes(value: SSAValue, hints: Mapping[Atom, int]) -> float:
+    """Size of a tensor's storage; 0 where a size has no hint."""
+    if not isinstance(value.type, TensorType):
+        return 0.0
+    elements = value.type.storage_elements
+    if any(atom not in hints for atom in elements.vars("su")):
+        return 0.0
+    return elements.eval(hints) * value.type.info.size / 2**20
+
+
+def _streams(op: Operation) -> bool:
+    """A plain store of consecutive elements along the lanes of the loop around it."""
+    if not isinstance(op, k.StoreOp) or op.combine is not None or op.masked is not None:
+        return False
+    index, outer = op.index.data[0], op.parent_op()
+    while outer is not None and not (isinstance(outer, LOOPS) and outer.words.data.lanes > 1):
+        outer = outer.parent_op()
+    if outer is None or index.vars("t"):
+        return False
+    atom = ex.dim_atom(outer.var.data)
+    return index.is_linear_in(atom) and index.coeff(atom) is ex.ONE
