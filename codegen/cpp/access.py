@@ -16,6 +16,7 @@ from minductor.codegen.cpp.index import lane_step
 from minductor.codegen.cpp.scope import Scope, downcast, upcast
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Expr
+from minductor.dialects.expr_lanes import Pick, lane_offsets, pick_of
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.types import BufType
 
@@ -85,7 +86,12 @@ def load(scope: Scope, op: k.LoadOp) -> None:
         return
     condition, _ = _condition(scope, None if op.mask is None else op.mask[0])
     if condition is None:
-        scope.define(result, from_memory(_vector_load(scope, buffer, e, operands), dtype))
+        pick = _pick(scope, e, operands) if op.pick is not None else None
+        text = _vector_load(scope, buffer, e, operands)
+        if pick is not None:
+            pointer = _pointer(scope, buffer, e, operands)
+            text = f"ld_pick<{pick.step}, {pick.over}, {pick.add}>(L, {pointer})"
+        scope.define(result, from_memory(text, dtype))
         return
     other = f"L({memory_type(dtype)}(0))"
     if op.mask is not None:
@@ -121,6 +127,14 @@ def _vector_load(scope: Scope, buffer: SSAValue, e: Expr, operands: list[SSAValu
     if vector is not None:
         return f"ld_at(L, {_plus(scope.text(buffer), vector[0])}, {vector[1]})"
     return f"ld_by(L, {scope.text(buffer)}, {_lane_address(scope, e, operands)})"
+
+
+def _pick(scope: Scope, e: Expr, operands: list[SSAValue]) -> Pick | None:
+    """How the lanes of a load that says `pick` lie about the first."""
+    if scope.lane is None or not scope.uniform_operands(operands):
+        return None
+    offsets = lane_offsets(e, scope.lane.atom, scope.lane.width, scope.index.ranges)
+    return None if offsets is None else pick_of(offsets)
 
 
 def vector_index(scope: Scope, e: Expr, operands: list[SSAValue]) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from minductor.codegen.cpp.index import lane_step
 from minductor.codegen.cpp.scope import Scope, downcast, unprintable, upcast
 from minductor.dialects.dtypes import DTYPES
 from minductor.dialects.expr import Expr
+from minductor.dialects.expr_lanes import first_lane, lane_offsets, period_of
 from minductor.dialects.scalar import ops as sc
 from minductor.dialects.scalar.table import BY_NAME, ScalarRow
 
@@ -130,8 +131,22 @@ def index_data(scope: Scope, e: Expr, operands: list[SSAValue], dtype: str, vary
         if step is not None:
             base = scope.index_text(e, operands)
             return f"ramp<{dtype}>(L, {base}, {scope.index.text(step)})"
+        known = _cycle(scope, e)
+        if known is not None:
+            values = ", ".join(map(str, known))
+            return f"cycle<{dtype}, {values}>(L, {scope.index_text(e, operands)})"
     body = scope.lane_index_text(e, operands)
     return f"by_index<{dtype}>(L, [&](int i) HOT {{ return {body}; }})"
+
+
+def _cycle(scope: Scope, e: Expr) -> tuple[int, ...] | None:
+    """The values of an index in the lanes, when they are the same in all vectors."""
+    assert scope.lane is not None
+    place = (scope.lane.atom, scope.lane.width, scope.index.ranges)
+    offsets, first = lane_offsets(e, *place), first_lane(e, *place)
+    if offsets is None or first is None:
+        return None
+    return period_of(tuple(first + x for x in offsets))
 
 
 def index_op(scope: Scope, op: sc.IndexOp) -> None:

@@ -310,7 +310,8 @@ class TransposeOp(TransposeText, IRDLOperation):
 class LoadOp(LoadText, AccessVerify, IRDLOperation):
     """`load %x[e] [if %c else %z] {nt, evict = "first"}`: a masked load never touches memory.
 
-    Operands: buffer, index operands, then condition and substitute when `masked`.
+    Operands: buffer, index operands, condition and substitute when `masked`. `pick`: the lanes of
+    every vector lie about its first in one way, at most two vectors apart: a shuffle brings them.
     """
 
     name = "kernel.load"
@@ -320,6 +321,7 @@ class LoadOp(LoadText, AccessVerify, IRDLOperation):
     masked = opt_prop_def(UnitAttr)
     nt = opt_prop_def(UnitAttr)
     evict = opt_prop_def(StringAttr)
+    pick = opt_prop_def(UnitAttr)
     result = result_def()
 
     @staticmethod

@@ -274,7 +274,7 @@ class TransposeText(Operation):
         )
 
 
-LOAD_WORDS = ("nt", "evict")
+LOAD_WORDS = ("nt", "evict", "pick")
 STORE_WORDS = ("nt", "evict", "by")
 
 

@@ -11,8 +11,10 @@ After:
     kernel.parallel d1 : 256 { %b = kernel.load %y[d1]   kernel.store %b, %o[d1 + 512] }
 
 So the parts of a cat are plain copies, and the inside of a padded tensor or of a pooling has no
-test. Inner loops are cut first. A cut is refused where the pieces would take many more vectors
-than the whole, or where the kernel would grow too much.
+test. An innermost loop is cut too where a clamped index (`min(d1 + 1, 27)` of an interpolation)
+reaches its bound: between the borders it moves in even steps. Inner loops are cut first. A cut is
+refused where the pieces would take many more vectors than the whole, or where the kernel would grow
+too much.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from minductor.dialects.attrs import ExprAttr, IndexAttr
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
-from minductor.dialects.loop.verify import symbol_ranges
+from minductor.dialects.loop.verify import op_exprs, symbol_ranges
 from minductor.dialects.scalar.ops import IfOp, WithinOp
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import (
@@ -53,7 +55,8 @@ VECTOR = 16
 class KernelPeelPass(MiniPass):
     """Cut the loops of C++ kernels at their conditions.
 
-    pieces: at most so many loops from one; ops: at most so many ops in a kernel afterwards.
+    pieces: at most so many loops from one; ops: at most so many ops in a kernel afterwards; clamps:
+    cut innermost loops also where a min or max in an index changes sides.
     """
 
     name = "kernel-peel"
@@ -61,6 +64,7 @@ class KernelPeelPass(MiniPass):
 
     pieces: int = 16
     ops: int = 600
+    clamps: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Cut inner loops first."""
@@ -151,11 +155,54 @@ class _Cutter:
 
     def _candidates(self) -> Iterator[Expr]:
         atom = ex.dim_atom(self.loop.var.data)
+        if self.options.clamps and is_leaf(self.loop):
+            yield from _clamps(self.loop, atom)
         for op in self.loop.body.block.walk():
             if isinstance(op, WithinOp) and any(
                 isinstance(use.operation, IfOp) for use in op.result.uses
             ):
                 yield from _changes(op, atom)
+
+
+def _clamps(loop: k.ParallelOp | k.ForOp, atom: Atom) -> Iterator[Expr]:
+    """Where a min or max of the variable alone takes its other side, in loops of known length.
+
+    Of a stretch on which both sides are equal, the end that leaves the longer piece.
+    """
+    extent = loop.extent.data.as_int
+    exprs = [e for op in loop.body.block.walk() for e in op_exprs(op)]
+    for clamp in dict.fromkeys(a for e in exprs for a in _functions(e)):
+        if extent and clamp.kind in ("min", "max") and Expr.of_atom(clamp).vars() == [atom]:
+            difference = clamp.args[0] - clamp.args[1]
+            found = [_turn(difference - strict, atom, extent) for strict in (0, 1)]
+            cuts = [cut for cut in found if cut is not None]
+            if cuts:
+                yield ex.const(min(cuts, key=lambda cut: min(cut, extent - cut)))
+
+
+def _functions(e: Expr) -> Iterator[Atom]:
+    """The atoms of an expression that are functions, and those inside them."""
+    for mono, _ in e.terms:
+        for atom in mono:
+            if atom.args:
+                yield atom
+                for arg in atom.args:
+                    yield from _functions(arg)
+
+
+def _turn(e: Expr, atom: Atom, extent: int) -> int | None:
+    """Where e >= 0 begins or ends in 0 .. extent - 1, by bisection; None where it does not."""
+
+    def holds(at: int) -> bool:
+        return e.eval({atom: at}) >= 0
+
+    low, high = 0, extent - 1
+    if holds(low) == holds(high):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) == holds(low) else (low, middle)
+    return high
 
 
 def _changes(op: WithinOp, atom: Atom) -> list[Expr]:

@@ -23,12 +23,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block, Operation
 
 from minductor.dialects import expr as ex
 from minductor.dialects.dtypes import DTYPES, dtype_of_scalar, is_scalar_type
 from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.expr_lanes import lane_offsets, pick_of
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.types import BufType
@@ -41,10 +42,16 @@ from minductor.passes.kernel._tree import (
     kernels_of,
     module_hints,
     op_cost,
+    ranges_around,
     set_words,
 )
 
 VECTOR_BYTES = {"avx512": 64, "avx2": 32, "neon": 16, "portable": 16}
+SHUFFLE = 3
+"""Cost of a load in even steps: two loads and a shuffle."""
+PICKED = 16
+"""Vectors up to which a loop with such loads has a masked tail: scalars would cost more."""
+NO_SYMBOLS = Ranges()
 HEAVY = 40.0
 """Cost of a body above which vectors in flight would only spill registers."""
 CHAIN = 16.0
@@ -56,7 +63,8 @@ class KernelVectorizePass(MiniPass):
     """Give loops of C++ kernels their lanes, unroll and tail.
 
     isa: avx512, avx2, neon or portable (vector width); unroll: vectors in flight in light bodies;
-    pairs: registers side by side in costly bodies, 2 or 1.
+    pairs: registers side by side in costly bodies, 2 or 1; shuffles: loads in even steps take one or
+    two loads and a shuffle.
     """
 
     name = "kernel-vectorize"
@@ -66,6 +74,7 @@ class KernelVectorizePass(MiniPass):
     isa: str = "avx512"
     unroll: int = 4
     pairs: int = 2
+    shuffles: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedule every C++ kernel of the module."""
@@ -74,7 +83,7 @@ class KernelVectorizePass(MiniPass):
             raise ValueError(f"{self.name}: isa `{self.isa}` is none of {known}")
         hints = module_hints(op)
         for func in kernels_of(op, "cpp"):
-            chooser = _Chooser(VECTOR_BYTES[self.isa], self.unroll, self.pairs, hints)
+            chooser = _Chooser(self, hints)
             for loop in _loops(func.body.block):
                 chooser.place(loop)
             func.config = func.config.with_(isa=self.isa)
@@ -87,10 +96,9 @@ def _loops(block: Block) -> list[Loop]:
 class _Chooser:
     """Prices the placements of lanes in one kernel."""
 
-    def __init__(self, vector_bytes: int, unroll: int, pairs: int, hints: Mapping[Atom, int]):
-        self.vector_bytes = vector_bytes
-        self.unroll = unroll
-        self.pairs = pairs
+    def __init__(self, options: KernelVectorizePass, hints: Mapping[Atom, int]):
+        self.vector_bytes = VECTOR_BYTES[options.isa]
+        self.unroll, self.pairs, self.shuffles = options.unroll, options.pairs, options.shuffles
         self.hints = hints
 
     def place(self, loop: Loop) -> None:
@@ -133,9 +141,26 @@ class _Chooser:
                 total += trips * sum(self._block(r.block, atom, lanes) for r in op.regions)
                 continue
             for inner in op.walk():
-                scale = lanes if is_strided(inner, atom) or inner.regions else 1
-                total += op_cost(inner) * scale
+                total += op_cost(inner) * (
+                    lanes if inner.regions else self._scale(inner, atom, lanes)
+                )
         return total
+
+    def _scale(self, op: Operation, atom: Atom, lanes: int) -> int:
+        """Operations of one element that an op takes for all lanes."""
+        if not is_strided(op, atom):
+            return 1
+        return SHUFFLE if self.shuffles and is_picked(op, atom, lanes) else lanes
+
+    def _pick(self, loop: Loop, lanes: int) -> bool:
+        """Mark the loads of a vector loop that a shuffle can bring; whether there are any."""
+        atom, found = ex.dim_atom(loop.var.data), False
+        for region in loop.regions if self.shuffles else ():
+            for op in region.walk():
+                if isinstance(op, k.LoadOp) and is_strided(op, atom) and is_picked(op, atom, lanes):
+                    op.pick = UnitAttr()
+                    found = True
+        return found
 
     def lanes_of(self, loop: Loop) -> int:
         """Lanes by the widest element computed with, at most the loop's extent."""
@@ -161,7 +186,8 @@ class _Chooser:
         while most is not None and unroll > 1 and lanes * unroll > most:
             unroll //= 2
         exact = extent is not None and extent % lanes == 0
-        short = most is not None and most <= lanes
+        many = PICKED if self._pick(loop, lanes) else 1
+        short = most is not None and most <= many * lanes
         tail = "none" if exact else "mask" if heavy or nested or short else "scalar"
         if tail == "none" and extent is not None:
             while extent % (lanes * unroll):
@@ -209,6 +235,14 @@ def is_strided(op: Operation, atom: Atom) -> bool:
     if isinstance(op, k.StoreOp) and step is ex.ZERO:
         return True
     return step is not ex.ZERO and step is not ex.ONE
+
+
+def is_picked(op: Operation, atom: Atom, lanes: int) -> bool:
+    """A load whose lanes lie about the first one as in every vector, within two vectors."""
+    if not isinstance(op, k.LoadOp) or op.mask is not None or op.index_operands:
+        return False
+    offsets = lane_offsets(op.index.data[0], atom, lanes, ranges_around(op, NO_SYMBOLS))
+    return offsets is not None and pick_of(offsets) is not None
 
 
 def _depends(owner: Operation | Block, atom: Atom) -> bool:

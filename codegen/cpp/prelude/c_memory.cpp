@@ -119,6 +119,61 @@ template<class T, class L, class A> INL vec<T, L::n> ld_by(L l, const T *p, A at
 //@ ld_step
 // Lane i from p[step * i].
 template<class T, class L> INL vec<T, L::n> ld_step(L l, const T *p, i64 step) { return ld_by(l, p, [=](int i) { return step * i; }); }
+//@ ld_pick: pick_at pick_end pick_
+// Lane i from p[(step * i + add) / over], by one or two loads and a shuffle. No element outside of those
+// is touched.
+template<int step, int over, int add> constexpr int pick_at(int i) {
+  return step < 0 ? step * i : (step * i + add) / over;
+}
+template<int a, int b, int c, class V, int... I> INL auto pick_(V x, V y, seq<I...>) {
+  constexpr int n = width<V>, w = sizeof...(I), from = pick_at<a, b, c>(a < 0 ? w - 1 : 0);
+  constexpr int last = pick_at<a, b, c>(a < 0 ? 0 : w - 1) - from, late = last - n + 1;
+  return __builtin_shufflevector(x, y, (pick_at<a, b, c>(I) - from < n ? pick_at<a, b, c>(I) - from : pick_at<a, b, c>(I) - from - late + n)...);
+}
+template<int a, int b, int c, class T, class L> INL vec<T, L::n> ld_pick(L l, const T *p) {
+  constexpr int N = L::n;
+  typedef vec<T, N> V;
+  constexpr int from = pick_at<a, b, c>(a < 0 ? N - 1 : 0), last = pick_at<a, b, c>(a < 0 ? 0 : N - 1) - from;
+  if constexpr (N == 1) return *p;
+  else if constexpr (is_pair<V> && a * (N / 2) % b == 0 && !(is_part<L> && a < 0)) {
+    constexpr int h = N / 2;
+    if constexpr (is_part<L>) return V{ld_pick<a, b, c>(Part<h>{l.k < h ? l.k : h}, p), ld_pick<a, b, c>(Part<h>{l.k > h ? l.k - h : 0}, p + a * h / b)};
+    else return V{ld_pick<a, b, c>(Full<h>(), p), ld_pick<a, b, c>(Full<h>(), p + a * h / b)};
+  }
+  else if constexpr (is_pair<V> || (is_part<L> && a < 0)) return ld_by(l, p, [](int i) HOT { return pick_at<a, b, c>(i); });
+  else {
+    int n = last + 1;  // elements from the first to the last live one
+    if constexpr (is_part<L>) n = l.k > 0 ? pick_at<a, b, c>(l.k - 1) + 1 : 0;
+    if constexpr (last < N / 2) {
+      typedef vec<T, N / 2> H;
+      H x = ld_some<H>(p + from, n);
+      V y = join(x, x);
+      return pick_<a, b, c>(y, y, upto<N>());
+    }
+    else if constexpr (last < N) {
+      V x = ld_some<V>(p + from, n);
+      return pick_<a, b, c>(x, x, upto<N>());
+    }
+    else {
+      constexpr int late = last - N + 1;
+      V x = ld_some<V>(p + from, n < N ? n : N), y = ld_some<V>(p + from + late, n > late ? n - late : 0);
+      return pick_<a, b, c>(x, y, upto<N>());
+    }
+  }
+}
+//@ cycle: cycle_ cycle_from
+// The data of the lanes, repeated; of one lane, the value given.
+template<class V, int from, class T, int n, int... I> INL V cycle_(const T (&t)[n], seq<I...>) { return V{t[(from + I) % n]...}; }
+template<class V, int from, class T, int n> INL V cycle_from(const T (&t)[n]) {
+  if constexpr (is_pair<V>) { typedef decltype(V().a) H; return V{cycle_from<H, from>(t), cycle_from<H, from + width<H>>(t)}; }
+  else return cycle_<V, from>(t, upto<width<V>>());
+}
+template<class T, i64... x, class L> INL vec<T, L::n> cycle(L, i64 one) {
+  typedef vec<T, L::n> V;
+  constexpr T t[] = {(T)x...};
+  if constexpr (L::n == 1) return (T)one;
+  else return cycle_from<V, 0>(t);
+}
 //@ gather_all: GATHER
 // Hardware gathers of 4- and 8-byte elements by 64-bit indices.
 #if defined(__AVX512F__) && !defined(__clang__)
