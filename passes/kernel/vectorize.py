@@ -63,8 +63,8 @@ class KernelVectorizePass(MiniPass):
     """Give loops of C++ kernels their lanes, unroll and tail.
 
     isa: avx512, avx2, neon or portable (vector width); unroll: vectors in flight in light bodies;
-    pairs: registers side by side in costly bodies, 2 or 1; shuffles: loads in even steps take one or
-    two loads and a shuffle.
+    pairs: registers side by side in costly bodies, 2 or 1; shuffles: loads in even steps take one
+    or two loads and a shuffle.
     """
 
     name = "kernel-vectorize"
