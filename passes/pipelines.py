@@ -79,6 +79,7 @@ KERNEL_CUDA: tuple[str, ...] = (
     "kernel-predicate",
     "kernel-atomics",
     "kernel-flatten",
+    "kernel-cross",
     "kernel-split",
     "kernel-persist",
     "kernel-online",
@@ -90,7 +91,7 @@ KERNEL_CUDA: tuple[str, ...] = (
     "kernel-order",
     "kernel-wait",
     "kernel-inplace",
-    "kernel-memory{slack=2097152}",
+    "kernel-memory{slack=4194304}",
     "kernel-capture",
     "verify-stage{stage=kernel}",
 )

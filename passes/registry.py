@@ -50,6 +50,7 @@ PASSES: dict[str, str] = {
     "kernel-threads": "minductor.passes.kernel.threads:KernelThreadsPass",
     "kernel-atomics": "minductor.passes.kernel.atomics:KernelAtomicsPass",
     "kernel-flatten": "minductor.passes.kernel.flatten:KernelFlattenPass",
+    "kernel-cross": "minductor.passes.kernel.cross:KernelCrossPass",
     "kernel-split": "minductor.passes.kernel.split:KernelSplitPass",
     "kernel-persist": "minductor.passes.kernel.persist:KernelPersistPass",
     "kernel-blocks": "minductor.passes.kernel.blocks:KernelBlocksPass",

@@ -107,7 +107,9 @@ class _Scheduler:
             self._config(4)
             return
         tiles = [loop for loop in inner if isinstance(loop, k.TileOp)]
-        if tiles:
+        if tiles and list(child_loops(tiles[0].body.block)):
+            self._crossed(tiles[0])
+        elif tiles:
             self._tile(chain, tiles[0])
         else:
             self._looped(chain, inner)
@@ -211,6 +213,15 @@ class _Scheduler:
                 self._set(row, rows)
             total *= rows
         self._config(4 if total <= 2048 else 8 if total <= 4096 else 16 if total <= 16384 else 32)
+
+    def _crossed(self, tile: k.TileOp) -> None:
+        """Rows inside a tile of columns, some at once."""
+        lanes = max(2, power_of_two(self._size(tile)))
+        self._set(tile, lanes)
+        for leaf in child_loops(tile.body.block):
+            rows = max(1, 4 * self.options.block // lanes)
+            self._set(leaf, min(rows, 16, power_of_two(self._size(leaf))))
+        self._config(8)
 
     def _looped(self, chain: list[Loop], inner: list[Loop]) -> None:
         leaves = [leaf for loop in inner for leaf in _leaves(loop)]

@@ -130,7 +130,12 @@ def _rewrite(loop: Operation, env: Mapping[Atom, Expr], ranges: Ranges) -> None:
 
 
 def joined(e: Expr) -> Expr:
-    """c * (x mod a) + c * a * ((x floordiv a) mod b) is c * (x mod (a * b))."""
+    """c * (x mod a) + c * a * ((x floordiv a) mod b) is c * (x mod (a * b)), and so on."""
+    for mono, c in e.terms:
+        for atom in mono:
+            swapped = _swapped(atom)
+            if swapped is not None and len(mono) == 1:
+                e = e + c * (swapped - Expr.of_atom(atom))
     while True:
         found = _digits(e)
         if found is None:
@@ -138,15 +143,31 @@ def joined(e: Expr) -> Expr:
         e = found
 
 
+def _swapped(atom: Atom) -> Expr | None:
+    """(x mod (a * b)) floordiv a is (x floordiv a) mod b."""
+    inner = atom.args[0].as_atom if atom.kind == "floordiv" else None
+    if inner is None or inner.kind != "mod":
+        return None
+    a, n = atom.args[1].as_int, inner.args[1].as_int
+    if a is None or n is None or a <= 0 or n % a:
+        return None
+    return ex.mod(ex.floordiv(inner.args[0], a), n // a)
+
+
 def _digits(e: Expr) -> Expr | None:
-    lone = [(mono[0], c) for mono, c in e.terms if len(mono) == 1 and mono[0].kind == "mod"]
+    lone = [(mono[0], c) for mono, c in e.terms if len(mono) == 1 and mono[0].args]
     for low, c in lone:
         a = low.args[1].as_int
+        if low.kind != "mod" or a is None:
+            continue
         for high, d in lone:
-            b = high.args[1].as_int
-            if a is None or b is None or d != c * a:
+            if d != c * a:
                 continue
-            if high.args[0] is ex.floordiv(low.args[0], a):
-                rest = e - c * Expr.of_atom(low) - d * Expr.of_atom(high)
+            rest = e - c * Expr.of_atom(low) - d * Expr.of_atom(high)
+            above = ex.floordiv(low.args[0], a)
+            if Expr.of_atom(high) is above:
+                return rest + c * low.args[0]
+            b = high.args[1].as_int
+            if high.kind == "mod" and b is not None and high.args[0] is above:
                 return rest + c * ex.mod(low.args[0], a * b)
     return None

@@ -94,7 +94,7 @@ class KernelSplitPass(MiniPass):
                 continue
             reduce = loops[0]
             assert isinstance(reduce, k.ReduceOp)
-            _Splitter(op, kernel, reduce, parts, hints).run()
+            Splitter(op, kernel, reduce, parts, hints).run()
 
     def _parts(self, kernel: k.FuncOp, loop: Operation, hints: Mapping[Atom, int]) -> int:
         assert isinstance(loop, k.ReduceOp)
@@ -104,6 +104,8 @@ class KernelSplitPass(MiniPass):
         length = estimate(loop.extent.data, hints)
         row = loop.parent_op()
         if isinstance(row, k.ParallelOp) and across([loop], row):
+            if rows * length < self.programs * self.min_part:
+                return 0  # narrow blocks of columns keep the machine busy
             rows, least = -(-rows // self.columns), self.min_rows
         else:
             least = self.min_part
@@ -163,7 +165,7 @@ def _chain(kernel: k.FuncOp) -> list[k.ParallelOp]:
     return out
 
 
-class _Splitter:
+class Splitter:
     """Makes the two kernels of one split and their launches."""
 
     def __init__(
@@ -189,14 +191,18 @@ class _Splitter:
         self.place = flat + step * ex.dim(self.var)
         self.size = product([step, ex.const(parts)])
 
-    def run(self) -> None:
-        """Replace the kernel by two."""
+    def run(self) -> tuple[k.FuncOp, k.FuncOp]:
+        """Replace the kernel by two, which come back."""
         first, second = self.kernel.clone(), self.kernel.clone()
         name = self.kernel.sym_name.data
-        first.sym_name = StringAttr(f"{name}_parts")
+        taken = {op.sym_name.data for op in kernels_of(self.module, "triton")}
+        parts = f"{name}_parts"
+        while parts in taken:
+            parts += "_parts"
+        first.sym_name = StringAttr(parts)
         self._partial(first)
         self._combine(second)
-        kept_first, kept_second = _prune(first), _prune(second)
+        kept_first, kept_second = prune(first), prune(second)
         self._account((first, kept_first), (second, kept_second))
         at = self.module.body.block
         at.insert_op_before(first, self.kernel)
@@ -208,6 +214,7 @@ class _Splitter:
                 for op in list(fn.body.block.ops):
                     if isinstance(op, h.LaunchOp) and op.callee.string_value() == name:
                         self._launch(op, first.sym_name.data, kept_first, kept_second)
+        return first, second
 
     def _account(self, one: tuple[k.FuncOp, list[int]], other: tuple[k.FuncOp, list[int]]) -> None:
         """The ledgers of the two: each moves its own buffers, and both the partial results."""
@@ -257,7 +264,7 @@ class _Splitter:
         reduce.extent = ExprAttr(left)
         inside = ranges.with_extents([(self.var, self.parts), (reduce.var.data, chunk)])
         for op in reduce.body.block.walk():
-            _substitute(op, shift, inside)
+            substitute(op, shift, inside)
         body = Block()
         for op in list(kernel.body.block.ops):
             op.detach()
@@ -306,7 +313,9 @@ def _bytes(kernel: k.FuncOp, numbers: Iterable[int]) -> Expr:
     return total
 
 
-def _substitute(op: Operation, env: Mapping[Atom, Expr], ranges: Ranges) -> None:
+def substitute(op: Operation, env: Mapping[Atom, Expr], ranges: Ranges) -> None:
+    """Rewrite the index expressions of an op."""
+
     def moved(e: Expr) -> Expr:
         return ranges.simplify(e.subs(env))
 
@@ -317,7 +326,7 @@ def _substitute(op: Operation, env: Mapping[Atom, Expr], ranges: Ranges) -> None
             op.properties[name] = IndexAttr(tuple(moved(e) for e in attr.data))
 
 
-def _prune(kernel: k.FuncOp) -> list[int]:
+def prune(kernel: k.FuncOp) -> list[int]:
     """Drop ops and arguments without use; the numbers of the arguments that stay."""
     changed = True
     while changed:

@@ -65,6 +65,22 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
 }  # fmt: skip
 
 
+def layer_norm_backward(g: Any, x: Any, w: Any, b: Any) -> Any:
+    mean, rstd = x.mean(1, keepdim=True), x.var(1, keepdim=True).add(1e-5).rsqrt()
+    shape, mask = [x.shape[1]], [True, True, True]
+    return torch.ops.aten.native_layer_norm_backward(g, x, shape, mean, rstd, w, b, mask)
+
+
+ROWS_AND_COLUMNS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
+    "norm_backward": (layer_norm_backward, [(64, 100), (64, 100), (100,), (100,)]),
+    "bias_gradient": (lambda g, x: ((d := g * (x > 0)), d.sum(0)), [(64, 48), (64, 48)]),
+    "images": (lambda g: ((d := g.relu()) * 2, d.sum((0, 1))), [(8, 8, 48)]),
+    "both_sums": (lambda x: (x.sum(1), x.sum(0), x.amax(0)), [(96, 40)]),
+    "scaled_rows": (lambda x: ((s := x.softmax(1)), s.sum(0)), [(64, 70)]),
+}
+PROGRAMS.update(ROWS_AND_COLUMNS)
+
+
 def inputs(specs: list[Any]) -> list[torch.Tensor]:
     torch.manual_seed(0)
     out = [s.clone() if isinstance(s, torch.Tensor) else torch.randn(s) for s in specs]

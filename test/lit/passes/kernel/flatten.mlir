@@ -30,6 +30,17 @@ kernel.func @stages(read %x : !kernel.buf<f32[960]>, read %g : !kernel.buf<f32[3
 
 // -----
 
+/// A channel, a row and a column of an image make up the place in memory.
+// CHECK-LABEL: kernel.func @image
+// CHECK:           kernel.load %x[25088 * d0 + d1] : f32
+kernel.func @image(read %x : !kernel.buf<f32[250880]>, write %o : !kernel.buf<f32[10]>) [] config {target = "triton"} {
+  parallel d0 : 10 {
+    %s = reduce d1 : 25088 [add] -> f32 {
+      %v = load %x[25088 * d0 + 3136 * (d1 floordiv 3136) + 56 * ((d1 mod 3136) floordiv 56) + (d1 mod 56)] : f32  yield %v : f32 }
+    store %s, %o[d0] } }
+
+// -----
+
 /// What happens once in a turn of the outer loop, and a maximum of sums, stay as they are; so do
 /// digits of other numbers.
 // CHECK-LABEL: kernel.func @apart
