@@ -69,4 +69,10 @@ class Recorded:
         if reason is not None:
             self.say(f"not recorded: {reason}")
             return call, str(reason)
-        return Graphed(call, facts, self.kept, self.say), "recorded"
+        graphed = Graphed(call, facts, self.kept, self.say)
+
+        def run(args: list[Any]) -> list[Any]:
+            return graphed(args)
+
+        run._boxed_call = True  # pyright: ignore[reportFunctionMemberAccess]
+        return run, "recorded"

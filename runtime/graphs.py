@@ -217,8 +217,6 @@ class Graphed:
     `say` gets a line when calls are refused for good.
     """
 
-    _boxed_call = True
-
     def __init__(self, call: Boxed, facts: Facts, kept: Kept, say: Callable[[str], None]) -> None:
         self._call = call
         self._facts = facts

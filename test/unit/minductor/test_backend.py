@@ -62,7 +62,7 @@ def test_a_failure_falls_back_to_eager_and_says_so(monkeypatch: pytest.MonkeyPat
 def test_fallback_of_a_graph_that_mutates(monkeypatch: pytest.MonkeyPatch) -> None:
     broken(monkeypatch, Unsupported("a sparse tensor"))
 
-    def f(x: Tensor) -> Tensor:
+    def f(x: Tensor) -> tuple[Tensor, Tensor]:
         y = x + 0
         x.mul_(3)
         return x.view(-1), y
