@@ -51,6 +51,7 @@ CONTENDERS: dict[str, Callable[[Function, Options], Function]] = {
     "inductor_cpp": _backend("inductor", cpp_wrapper=True),
     "inductor_graphs": _backend("inductor", **{"triton.cudagraphs": True}),
     "minductor": _backend("minductor"),
+    "minductor_graphs": _backend("minductor", cudagraphs=True),
 }
 
 
@@ -83,7 +84,7 @@ def prepare(contenders: Iterable[str]) -> None:
     names = ["torch._dynamo", "torch._functorch.aot_autograd"]
     if any(c.startswith("inductor") for c in contenders):
         names.append("torch._inductor.compile_fx")
-    if "minductor" in contenders:
+    if any(c.startswith("minductor") for c in contenders):
         names.append("minductor.backend")
     for name in names:
         importlib.import_module(name)
