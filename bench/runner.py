@@ -50,7 +50,8 @@ class Caches:
 
 def run_child(jobs: list[Job], env: dict[str, str], timeout: float) -> list[Row]:
     """The child's result of each job, or `{"error": ...}` when it failed or ran past its limit."""
-    full = {**os.environ, "OMP_PROC_BIND": "true", **env}
+    bound = {"OMP_PROC_BIND": "true"} if jobs[0]["device"] == "cpu" else {}
+    full = {**os.environ, **bound, **env}  # bound, all children that compile would share a core
     full["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     child = subprocess.Popen(
         [sys.executable, "-m", "bench.child", json.dumps(jobs)],

@@ -56,11 +56,17 @@ def step(task: nn.Module, loss_of: Callable[[Tensor], Tensor], ids: Tensor) -> f
     return float(loss.detach())
 
 
+def device() -> torch.device:
+    """Where this process computes."""
+    on_gpu = dist.get_backend() == "nccl"
+    return torch.device("cuda", dist.get_rank()) if on_gpu else torch.device("cpu")
+
+
 def model() -> tuple[Any, Tensor]:
     """A GPT-2 with seeded weights, and the whole batch."""
     torch.manual_seed(0)
-    task = MODELS["gpt2"](SIZE)
-    return task, task.inputs[0]
+    task = MODELS["gpt2"](SIZE).to(device())
+    return task, task.inputs[0].to(device())
 
 
 def expected() -> dict[str, Tensor]:
@@ -129,7 +135,7 @@ def explicit() -> Result:
         return total * 2, every + 1, part - 1, last
 
     torch.manual_seed(dist.get_rank())
-    args = [torch.randn(512, 512), torch.randn(512, 512)]
+    args = [torch.randn(512, 512).to(device()) for _ in range(2)]
     compiles = Compiles()
     fast = compiles(f, fullgraph=True)
     worst = 0.0
@@ -148,7 +154,6 @@ def main() -> None:
     torch.set_num_threads(1)
     if backend == "nccl":
         torch.cuda.set_device(rank)
-        torch.set_default_device(f"cuda:{rank}")
     limit = timedelta(seconds=90)
     dist.init_process_group(
         backend, init_method=f"file://{file}", rank=rank, world_size=size, timeout=limit

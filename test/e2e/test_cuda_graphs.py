@@ -230,13 +230,13 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
 @needs_gpu
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", REFUSED)
-def test_refusals(watch: Watch, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch._dynamo.config, "capture_dynamic_output_shape_ops", True)
+def test_refusals(watch: Watch, name: str) -> None:
     fn, reason = REFUSED[name]
     x, c = torch.randn(64, device="cuda"), torch.tensor(2.0)
-    fast = watch.compile(fn, dynamic=False)
-    for _ in range(3):
-        close(fast(x, c), fn(x, c))
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        fast = watch.compile(fn, dynamic=False)
+        for _ in range(3):
+            close(fast(x, c), fn(x, c))
     assert len(watch.states) == 1
     assert reason in watch.states[0]
     assert watch.recordings == 0
