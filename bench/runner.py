@@ -50,8 +50,9 @@ class Caches:
 
 def run_child(jobs: list[Job], env: dict[str, str], timeout: float) -> list[Row]:
     """The child's result of each job, or `{"error": ...}` when it failed or ran past its limit."""
-    bound = {"OMP_PROC_BIND": "true"} if jobs[0]["device"] == "cpu" else {}
-    full = {**os.environ, **bound, **env}  # bound, all children that compile would share a core
+    runs_on_cpu = jobs[0]["device"] == "cpu" and jobs[0]["set"] != "compile"
+    bound = {"OMP_PROC_BIND": "true"} if runs_on_cpu else {}  # processes of a compiler inherit it
+    full = {**os.environ, **bound, **env}
     full["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     child = subprocess.Popen(
         [sys.executable, "-m", "bench.child", json.dumps(jobs)],
