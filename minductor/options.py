@@ -109,6 +109,13 @@ class Options:
         "Record each graph on a GPU once and replay it as a CUDA graph (docs/runtime.md).",
         routed=True,
     )
+    autotune: str | None = _option(
+        None,
+        str,
+        "`fast` or `max`: measure a few schedules of each large Triton kernel at its first call "
+        "(docs/runtime.md); `off` when not set.",
+        routed=True,
+    )
     eager_random: bool = _option(
         False, bool, "Dropout gives eager's very values under a seed: it stays a call of PyTorch's."
     )

@@ -87,6 +87,7 @@ KERNEL_CUDA: tuple[str, ...] = (
     "kernel-fast-math",
     "kernel-pack",
     "kernel-index-width",
+    "kernel-autotune",
     "kernel-extern-out",
     "kernel-order",
     "kernel-wait",

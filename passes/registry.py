@@ -56,6 +56,7 @@ PASSES: dict[str, str] = {
     "kernel-blocks": "minductor.passes.kernel.blocks:KernelBlocksPass",
     "kernel-fast-math": "minductor.passes.kernel.fast_math:KernelFastMathPass",
     "kernel-index-width": "minductor.passes.kernel.index_width:KernelIndexWidthPass",
+    "kernel-autotune": "minductor.passes.kernel.autotune:KernelAutotunePass",
     "kernel-extern-out": "minductor.passes.kernel.extern_out:KernelExternOutPass",
     "kernel-order": "minductor.passes.kernel.order:KernelOrderPass",
     "kernel-wait": "minductor.passes.kernel.wait:KernelWaitPass",

@@ -27,7 +27,7 @@ from minductor.runtime.checks import Layout, Number
 from minductor.runtime.launch import bind_kernel
 from minductor.runtime.own import OWN
 from minductor.runtime.pool import pool
-from minductor.runtime.variants import Variants
+from minductor.runtime.variants import CHOICES, Choice, Variants
 
 _guards: Any = import_module("torch._C._dynamo.guards")
 
@@ -121,13 +121,15 @@ class Host:
             return self._triton.bind(name)
 
     def variants(
-        self, candidates: Sequence[Callable[..., None]], updates: Sequence[int] = ()
+        self, name: str, candidates: Sequence[Callable[..., None]], updates: Sequence[int] = ()
     ) -> Callable[..., None]:
         """One of several kernels that compute the same, chosen by measuring at the first call.
 
-        `updates`: positions of the buffers that they read and write.
+        `updates`: positions of the buffers that they read and write. The choice is kept beside the
+        kernels, whose folder is named by their content, for this kind of device.
         """
-        return Variants(candidates, updates)
+        device = torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu"
+        return Variants(candidates, updates, Choice(self.folder / CHOICES, f"{name} on {device}"))
 
     def extern(
         self, name: str, results: int = 1, complex_numbers: bool = False

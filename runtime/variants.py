@@ -3,13 +3,17 @@
 Each candidate runs a few times on the arguments of that call; buffers that it updates are cloned
 first, so that only the run that counts changes them. Where results may not depend on timing
 (deterministic mode) or time cannot be taken (stream capture, Triton's interpreter), the first
-candidate, which the schedule prefers, is taken.
+candidate, which the schedule prefers, is taken. Measuring ends when its time is over;
+what was found is kept in a file, and the next process does not measure.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,7 +22,11 @@ from torch import Tensor
 from minductor.runtime.triton_loader import interpreting
 
 Kernel = Callable[..., None]
+Timer = Callable[[Kernel, Sequence[Any]], float]
 _RUNS = 3
+BUDGET = 0.5
+"""Seconds after which no further candidate is measured."""
+CHOICES = "choices.json"
 
 
 def _on_gpu(args: Sequence[Any]) -> bool:
@@ -41,15 +49,58 @@ def seconds(kernel: Kernel, args: Sequence[Any]) -> float:
     return best
 
 
-class Variants:
-    """A kernel with candidates. `updates`: positions of buffers that are read and written."""
+@dataclass(frozen=True)
+class Choice:
+    """The number of a candidate, kept in a file under a name."""
 
-    def __init__(self, candidates: Sequence[Kernel], updates: Sequence[int] = ()) -> None:
+    path: Path
+    key: str
+
+    def read(self, count: int) -> int | None:
+        """The number, if one below `count` is kept."""
+        found = self._all().get(self.key)
+        return found if isinstance(found, int) and 0 <= found < count else None
+
+    def write(self, number: int) -> None:
+        """Keep a number; a folder that cannot be written keeps none."""
+        kept = self._all() | {self.key: number}
+        draft = self.path.with_suffix(f".{time.monotonic_ns()}")
+        try:
+            draft.write_text(json.dumps(kept, sort_keys=True), encoding="utf-8")
+            draft.replace(self.path)
+        except OSError:
+            return
+
+    def _all(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+class Variants:
+    """A kernel with candidates.
+
+    `updates`: positions of buffers that are read and written. `choice`: where the outcome is kept.
+    `timer`: the seconds of a candidate on arguments; `budget`: seconds for measuring.
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Kernel],
+        updates: Sequence[int] = (),
+        choice: Choice | None = None,
+        timer: Timer = seconds,
+        budget: float = BUDGET,
+    ) -> None:
         if not candidates:
             raise ValueError("a kernel needs at least one candidate")
         self.candidates = tuple(candidates)
         self._updates = tuple(updates)
-        self.chosen: Kernel | None = None
+        self._choice, self._timer, self._budget = choice, timer, budget
+        known = None if choice is None else choice.read(len(self.candidates))
+        self.chosen: Kernel | None = None if known is None else self.candidates[known]
 
     def __call__(self, *args: Any) -> None:
         if self.chosen is None:
@@ -74,5 +125,13 @@ class Variants:
                 given.size(), given.stride(), dtype=given.dtype, device=given.device
             )
             scratch[position] = copy.copy_(given)
-        times = [seconds(kernel, scratch) for kernel in self.candidates]
-        return self.candidates[times.index(min(times))]
+        end = time.perf_counter() + self._budget
+        times: list[float] = []
+        for kernel in self.candidates:
+            times.append(self._timer(kernel, scratch))
+            if time.perf_counter() > end:
+                break
+        number = times.index(min(times))
+        if self._choice is not None:
+            self._choice.write(number)
+        return self.candidates[number]

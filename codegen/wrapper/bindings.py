@@ -58,7 +58,8 @@ class Bindings:
         if variants is not None:
             made = ", ".join(self.kernel(_symbol(c)) for c in variants.candidates)
             updates = [i for i, a in enumerate(self.access(symbol)) if a == "update"]
-            return self.define(symbol, f"host.variants([{made}], updates={updates})")
+            text = f'host.variants("{symbol}", [{made}], updates={updates})'
+            return self.define(symbol, text)
         func = self._kernels.get(symbol)
         if func is None:
             raise EmitError(f"launch of @{symbol}, which is no kernel of this module")

@@ -5,7 +5,7 @@
 // CHECK:      small = host.triton("small")
 // CHECK-NEXT: large_0 = host.triton("large.0")
 // CHECK-NEXT: large_1 = host.triton("large.1")
-// CHECK-NEXT: large = host.variants([large_0, large_1], updates=[0])
+// CHECK-NEXT: large = host.variants("large", [large_0, large_1], updates=[0])
 // CHECK:          if -s0 + 1025 > 0:
 // CHECK-NEXT:         small(x, s0)
 // CHECK-NEXT:     else:
