@@ -20,7 +20,8 @@ Nodes are nests, calls and views; edges are what one needs of the other. In up t
 that touch one buffer are checked (`fusion/legality.py`), priced in bytes (`fusion/price.py`), and
 fused best first. Each pair leaves a remark. `preset=seed` fixes the behaviour of the reference
 programs: legal pairs fuse, ranked by shared bytes and closeness; the default also asks the price,
-and matches loops in another order.
+and matches loops in another order. `preset=most` has the default's rules without their bounds, and
+asks no price.
 
 `improve=true`, the default outside `preset=seed`, then undoes choices of the rounds where that
 lowers the priced total (`fusion/improve.py`).
@@ -61,12 +62,15 @@ from minductor.passes.loop.plan_text import ACCEPTED, REFUSED, graph_plan
 from minductor.passes.registry import nearest
 from minductor.passes.remarks import RemarkSink, sink_of
 
+DEFAULT = Rules(
+    ordered=False, equal_groups=False, whole=16384, bar=20, reach=512, splits=3, turns=True
+)
 PRESETS = {
     "seed": Rules(),
-    "default": Rules(
-        ordered=False, equal_groups=False, whole=16384, bar=20, reach=512, splits=3, turns=True
-    ),
+    "default": DEFAULT,
+    "most": replace(DEFAULT, whole=1 << 62, bar=0, reach=1 << 30, splits=8),
 }
+"""`most` asks no price and fuses whatever is legal: a test of legality, not of speed."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +152,7 @@ class LoopFusePass(MiniPass):
             rules,
             pricer,
             logs,
-            priced=self.preset != "seed",
+            priced=self.preset == "default",
             max_rounds=self.max_rounds,
             apart=frozenset(plan.apart),
         )
