@@ -108,6 +108,21 @@ def test_half_types_kept_in_f32_are_no_fault() -> None:
     assert Checker().fault(program) is None
 
 
+def test_expanded_results_are_kept_beside() -> None:
+    """A result whose elements share memory cannot be written, but is known."""
+    x = torch.tensor([[1.001], [2.0]]).half()
+    with Kept():
+        wide = (x * x).expand(2, 3) * 1.5
+    assert torch.equal(wide, ((x.float() ** 2).expand(2, 3) * 1.5).half())
+
+
+def test_a_shard_is_clean_with_everything_fused() -> None:
+    """Whatever is legal in one kernel, whatever it costs."""
+    options = {"pipeline": "default-cpu{preset=most max-peak=none}"}
+    finds = list(Campaign(10, 5, options=options).finds())
+    assert not finds, "\n".join(f"{f.fault}\n{f.program.script(options, '')}" for f in finds)
+
+
 def test_tensors_without_memory_are_left_alone() -> None:
     """Autograd adds zeros that have none, and asks for shapes with meta tensors."""
     zero = torch._efficientzerotensor((3,))

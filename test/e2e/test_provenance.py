@@ -1,4 +1,4 @@
-"""Every kernel of a training step says which of the user's ops it computes, and where they stand."""
+"""Every kernel of a training step says which of the user's ops it computes, and where they are."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def of_source(text: str, mark: str) -> Origins:
     return out
 
 
-def test_the_plan_names_ops_of_the_program(graphs):
+def test_the_plan_names_ops_of_the_program(graphs: list[Graph]) -> None:
     """Each with the user's file and line; one that is computed again is marked, and has a home."""
     for graph in graphs:
         kernels = of_plan(graph.plan)
@@ -84,7 +84,7 @@ def test_the_plan_names_ops_of_the_program(graphs):
         assert all(re.search(r" \w+\.py:\d+$", op) for op in first), first
 
 
-def test_ops_stand_in_their_order(graphs):
+def test_ops_stand_in_their_order(graphs: list[Graph]) -> None:
     """The activation's kernel lists just the ops of its line, as the program has them."""
     forward = graphs[0]
     lines = {op.split()[1] for op in forward.ops if op.startswith("tanh ")}
@@ -98,12 +98,12 @@ def test_ops_stand_in_their_order(graphs):
         assert len(ops) >= 4
 
 
-def test_cpp_says_the_same_as_the_plan(graphs):
+def test_cpp_says_the_same_as_the_plan(graphs: list[Graph]) -> None:
     for graph in graphs:
         assert of_source(graph.cpp, "//") == of_plan(graph.plan)
 
 
-def test_triton_says_the_same_as_its_plan(graphs):
+def test_triton_says_the_same_as_its_plan(graphs: list[Graph]) -> None:
     for graph in graphs:
         ctx = MiniContext()
         for one in build_pipeline("default-triton"):

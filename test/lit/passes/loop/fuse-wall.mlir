@@ -1,4 +1,5 @@
 // RUN: mini-opt %s -p 'loop-inline,loop-fuse{preset=seed}' --logs fusion,ir_pre_fusion,ir_post_fusion | filecheck %s
+// RUN: mini-opt %s -p 'loop-inline,loop-fuse{preset=most}' | filecheck %s --check-prefix=MOST
 
 /// `wall`: the sum is complete only after a million steps and each step of the other loop needs it.
 
@@ -22,6 +23,10 @@
 // CHECK:       %buf0 = loop.group "sin_sum" -> !aten.t<f32[]> bytes <floor 4194308, unfused 12582916, planned 4194308>
 // CHECK:       %buf1 = loop.group "add_relu_sin" -> !aten.t<f32[1024, 1024]> bytes <floor 8388612, unfused 16777220, planned 8388612>
 // CHECK:       origins ["~sin", "add", "relu"]
+
+/// Where no price is asked, one worker does the sum and then the rest.
+// MOST-COUNT-1: loop.group
+// MOST-NOT:     loop.group
 func.func @forward(%arg0_1: !aten.t<f32[1024, 1024]>) -> !aten.t<f32[1024, 1024]> {
   %sin = loop.nest (d0: 1024, d1: 1024) -> (%o : !aten.t<f32[1024, 1024]>) origins ["sin"] {
     %v = loop.load %arg0_1[d0, d1] : f32
