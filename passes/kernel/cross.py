@@ -292,7 +292,8 @@ class _Joiner:
         end = next(op for op in calls if op.callee.string_value() == whole.sym_name.data)
         operands = self._merge(parts, list(call.args))
         self._account(parts, operands)
-        parts.origins = OriginsAttr((*self.first.origins.data, *parts.origins.data))
+        merged = dict.fromkeys((*self.first.origins.data, *parts.origins.data))
+        parts.origins = OriginsAttr(tuple(merged))
         new = h.LaunchOp.of(name, operands, [])
         new.location = call.location
         Rewriter.insert_op(new, InsertPoint.before(self._after(call)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from bench.models import MODELS, SIZES
 from minductor.codegen.plan.module import emit_plan
@@ -37,10 +37,11 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> list[Graph]:
     lower = Compile.lower
 
     def kept(self: Compile, module: ModuleOp, *args: Any, **kwargs: Any) -> Any:
-        ops = [op.attributes["origin"].data for op in module.walk() if "origin" in op.attributes]
+        origins = (op.attributes.get("origin") for op in module.walk())
+        ops = [one.data for one in origins if isinstance(one, StringAttr)]
         copy = module.clone()
         artifact = lower(self, module, *args, **kwargs)
-        found.append(Graph(ops, copy, artifact.cpp, artifact.plan))
+        found.append(Graph(ops, copy, artifact.cpp or "", artifact.plan))
         return artifact
 
     with pytest.MonkeyPatch.context() as patch:
