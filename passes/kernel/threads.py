@@ -37,7 +37,7 @@ from minductor.passes.kernel._tree import (
 )
 from minductor.passes.remarks import sink_of
 
-SHARE = 8
+SHARE = 16
 """Of the work that pays for threads, the part that a loop needs where others have started them."""
 
 
@@ -46,7 +46,8 @@ class KernelThreadsPass(MiniPass):
     """Set `run threads` on one loop of each top-level tree of a C++ kernel.
 
     threads: how many the machine has; 1 keeps everything sequential. min_work: cost units (an add
-    on one element is 1) below which threads do not pay.
+    on one element is 1) below which threads do not pay: about two microseconds of one thread, what
+    it takes two to start and to join.
     """
 
     name = "kernel-threads"
@@ -54,7 +55,7 @@ class KernelThreadsPass(MiniPass):
     provides = frozenset({"threads"})
 
     threads: int = 2
-    min_work: int = 65536
+    min_work: int = 131072
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Decide for every top-level loop of every C++ kernel."""

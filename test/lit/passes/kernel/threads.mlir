@@ -7,9 +7,13 @@
 // CHECK-LABEL: kernel.func @short
 // CHECK-NOT:     threads
 // CHECK:         kernel.parallel d0 : 1024 {
-// CHECK:       // remark: [kernel-threads] refused short: work 2048 does not pay
 kernel.func @long(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f32[1048576]>) [] config {target = "cpp"} {
   parallel d0 : 1048576 { %v = load %x[d0] : f32  store %v, %o[d0] } }
+/// Nor do 50000: starting and joining threads costs a microsecond or two, half of what they would take.
+// CHECK:       // remark: [kernel-threads] refused middle: work 100000 does not pay
+// CHECK:       // remark: [kernel-threads] refused short: work 2048 does not pay
+kernel.func @middle(read %x : !kernel.buf<f32[50000]>, write %o : !kernel.buf<f32[50000]>) [] config {target = "cpp"} {
+  parallel d0 : 50000 { %v = load %x[d0] : f32  store %v, %o[d0] } }
 kernel.func @short(read %x : !kernel.buf<f32[1024]>, write %o : !kernel.buf<f32[1024]>) [] config {target = "cpp"} {
   parallel d0 : 1024 { %v = load %x[d0] : f32  store %v, %o[d0] } }
 
@@ -17,7 +21,7 @@ kernel.func @short(read %x : !kernel.buf<f32[1024]>, write %o : !kernel.buf<f32[
 
 /// Sizes known at run time: the decision becomes a condition.
 // CHECK-LABEL: kernel.func @dynamic
-// CHECK:         kernel.parallel d0 : s0 <run threads, when (2 * s0 - 65536)> {
+// CHECK:         kernel.parallel d0 : s0 <run threads, when (2 * s0 - 131072)> {
 kernel.func @dynamic(read %x : !kernel.buf<f32[s0]>, write %o : !kernel.buf<f32[s0]>) [s0] config {target = "cpp"} {
   parallel d0 : s0 { %v = load %x[d0] : f32  store %v, %o[d0] } }
 
@@ -53,7 +57,7 @@ kernel.func @three(read %x : !kernel.buf<f32[1572864]>, write %o : !kernel.buf<f
 /// The work of a row is priced over its length, with all that is done to an element; where no size
 /// pays, there are no threads.
 // CHECK-LABEL: kernel.func @rows
-// CHECK:         kernel.parallel d0 : s0 <run threads, when (s0 + {{[0-9]+}} * s1 * s0 - 65536)> {
+// CHECK:         kernel.parallel d0 : s0 <run threads, when (s0 + {{[0-9]+}} * s1 * s0 - 131072)> {
 // CHECK-LABEL: kernel.func @few
 // CHECK:         kernel.parallel d0 : s2 {
 // CHECK:       // remark: [kernel-threads] refused few: work of at most 18 does not pay
@@ -83,12 +87,12 @@ kernel.func @kept(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f3
 
 /// Loops side by side start threads once for their sum; a tiny one among them stays with one thread.
 // CHECK-LABEL: kernel.func @packed
-// CHECK:         kernel.parallel d0 : 30000 <run threads> {
-// CHECK:         kernel.parallel d0 : 20000 <run threads> {
+// CHECK:         kernel.parallel d0 : 60000 <run threads> {
+// CHECK:         kernel.parallel d0 : 40000 <run threads> {
 // CHECK:         kernel.parallel d0 : 10 {
-kernel.func @packed(read %x : !kernel.buf<f32[30000]>, write %o : !kernel.buf<f32[30000]>, write %p : !kernel.buf<f32[20000]>, write %q : !kernel.buf<f32[10]>) [] config {target = "cpp"} {
-  parallel d0 : 30000 { %v = load %x[d0] : f32  store %v, %o[d0] }
-  parallel d0 : 20000 { %v = load %x[d0] : f32  store %v, %p[d0] }
+kernel.func @packed(read %x : !kernel.buf<f32[60000]>, write %o : !kernel.buf<f32[60000]>, write %p : !kernel.buf<f32[40000]>, write %q : !kernel.buf<f32[10]>) [] config {target = "cpp"} {
+  parallel d0 : 60000 { %v = load %x[d0] : f32  store %v, %o[d0] }
+  parallel d0 : 40000 { %v = load %x[d0] : f32  store %v, %p[d0] }
   parallel d0 : 10 { %v = load %x[d0] : f32  store %v, %q[d0] } }
 
 // -----
