@@ -89,6 +89,8 @@ def _print_body(scope: Scope, func: k.FuncOp) -> None:
         for op in ops:
             if not isinstance(op, k.BarrierOp):
                 print_op(scope, op)
+        if _past_caches(ops):
+            scope.out.line("fence();")
         return
     for op in ops[:first]:
         print_op(scope, op)
@@ -134,7 +136,7 @@ class Region:
             with scope.level():
                 for i, op in enumerate(ops):
                     self._op(op, states, ops[i - 1] if i else None)
-            if any(isinstance(o, k.StoreOp) and o.nt is not None for p in ops for o in p.walk()):
+            if _past_caches(ops):
                 scope.out.line("fence();")
         faults = " reduction(|:fault)" if scope.faults else ""
         pragma.add(f"#pragma omp parallel{clauses}{faults}")
@@ -265,6 +267,11 @@ class Region:
             scope.out.line(f"auto {total} = {room}[0];")
             scope.out.line(f"for (int t = 1; t < nt; ++t) {total}.merge({room}[t]);")
             reduce.bind_results(scope, plan.group, total, plan.first)
+
+
+def _past_caches(ops: list[Operation]) -> bool:
+    """Some store is non-temporal: a fence makes it seen by others."""
+    return any(isinstance(o, k.StoreOp) and o.nt is not None for p in ops for o in p.walk())
 
 
 def _stores(op: Operation) -> bool:

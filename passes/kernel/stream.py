@@ -11,8 +11,9 @@ After:
 An ordinary store fetches its line from memory first; a non-temporal one writes whole lines and
 leaves the caches to others. It loses where the result would have stayed in a cache for its reader,
 so the buffer has at least `stream` MiB, no load of the kernel sees it, and after the launch the
-host program only returns or frees it. The store writes consecutive elements along the lanes of a
-kernel with threads, whose region ends with a fence.
+host program only returns or frees it. Rows of transposed tiles pay sooner (`tiles`): they lie in
+pages of their own, whose lines nothing fetches ahead. The store writes consecutive elements along
+the lanes; the kernel ends with a fence.
 """
 
 from __future__ import annotations
@@ -27,21 +28,29 @@ from xdsl.ir import Operation, SSAValue
 
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom
+from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.kernel.host import FreeOp, LaunchOp
 from minductor.dialects.types import BufType, TensorType
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import LOOPS, kernels_of, module_hints
 
+LINE = 64
+"""Bytes of a cache line."""
+
 
 @dataclass(frozen=True)
 class KernelStreamPass(MiniPass):
-    """Mark stores of C++ kernels to buffers of at least `stream` MiB; 0 marks none."""
+    """Mark stores of C++ kernels to buffers of at least `stream` MiB; 0 marks none.
+
+    tiles: the same for buffers that are stored by the rows of transposed tiles.
+    """
 
     name = "kernel-stream"
     needs = frozenset({"lanes", "threads"})
 
     stream: int = 16
+    tiles: int = 4
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Look at every kernel and at all its launches."""
@@ -51,23 +60,25 @@ class KernelStreamPass(MiniPass):
         launches = [inner for inner in op.walk() if isinstance(inner, LaunchOp)]
         for kernel in kernels_of(op, "cpp"):
             mine = [one for one in launches if kernel.sym_name.data in _callees(one)]
-            if mine and isinstance(kernel.config.lookup("threads"), int):
+            if mine:
                 self._mark(kernel, mine, hints)
 
     def _mark(self, kernel: k.FuncOp, launches: list[LaunchOp], hints: Mapping[Atom, int]) -> None:
         for at, buffer in enumerate(kernel.body.block.args):
+            stores = [use.operation for use in buffer.uses]
+            least = self.tiles if all(map(_fills_lines, stores)) else self.stream
             if not isinstance(buffer.type, BufType) or not all(
-                self._ends(launch, launch.args[at], hints) for launch in launches
+                self._ends(launch, launch.args[at], hints, least) for launch in launches
             ):
                 continue
-            stores = [use.operation for use in buffer.uses]
             if all(_streams(store) for store in stores):
                 for store in stores:
                     store.properties["nt"] = UnitAttr()
 
-    def _ends(self, launch: LaunchOp, value: SSAValue, hints: Mapping[Atom, int]) -> bool:
+    @staticmethod
+    def _ends(launch: LaunchOp, value: SSAValue, hints: Mapping[Atom, int], least: int) -> bool:
         """The value is large, bound once by the launch, and nothing computes with it elsewhere."""
-        if _mebibytes(value, hints) < self.stream:
+        if not least or _mebibytes(value, hints) < least:
             return False
         users = [use.operation for use in value.uses]
         return users.count(launch) == 1 and all(
@@ -88,6 +99,18 @@ def _mebibytes(value: SSAValue, hints: Mapping[Atom, int]) -> float:
     if any(atom not in hints for atom in elements.vars("su")):
         return 0.0
     return elements.eval(hints) * value.type.info.size / 2**20
+
+
+def _fills_lines(op: Operation) -> bool:
+    """A store of a tile's row: one vector of whole lines, the next row lies elsewhere."""
+    loop = op.parent_op()
+    if not isinstance(op, k.StoreOp) or not isinstance(loop, k.ParallelOp):
+        return False
+    lanes, type_ = loop.words.data.lanes, op.buffer.type
+    most = Ranges().interval(loop.extent.data)[1]
+    if most is None or most > lanes or not isinstance(type_, BufType):
+        return False
+    return isinstance(loop.parent_op(), k.ForOp) and lanes * type_.scalar_bytes % LINE == 0
 
 
 def _streams(op: Operation) -> bool:

@@ -72,7 +72,7 @@ class KernelTilePass(MiniPass):
     tile: bool = True
     isa: str = "avx512"
     edge: int = 8
-    block: int = 256
+    block: int = 64
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the perfect nests of every C++ kernel."""

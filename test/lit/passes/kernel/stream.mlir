@@ -1,5 +1,6 @@
 // RUN: mini-opt %s -p kernel-stream --split-input-file | filecheck %s
 // RUN: mini-opt %s -p 'kernel-stream{stream=0}' --split-input-file | filecheck %s --check-prefix=OFF
+// RUN: mini-opt %s -p kernel-stream --split-input-file -t cpp | filecheck %s --check-prefix=CPP
 
 /// A result of 16 MiB that is only returned is stored past the caches; one of 8 MiB is not.
 // OFF-NOT: {nt}
@@ -42,4 +43,32 @@ func.func @call(%x: !aten.t<f32[4194304]>) -> (!aten.t<f32[4194304]>, !aten.t<f3
   %c = kernel.alloc : !aten.t<f32[4194304]>
   kernel.launch @across(%x, %c)[]
   func.return %b, %c : !aten.t<f32[4194304]>, !aten.t<f32[4194304]>
+}
+
+// -----
+
+/// Rows of transposed tiles of 8 MiB, which are whole lines; not so those of half a line.
+// CHECK-LABEL: kernel.func @tiles
+// CHECK:         kernel.store %v, %o[16 * d0 + 4096 * d1 + d2] {nt}
+// CHECK-LABEL: kernel.func @halves
+// CHECK-NOT:   {nt}
+// CHECK-LABEL: func.func @call
+// OFF-NOT:     {nt}
+// CPP:         static int tiles_body
+// CPP:           st_nt(L, o
+// CPP:           fence();
+kernel.func @tiles(read %x : !kernel.buf<f32[2097152]>, write %o : !kernel.buf<f32[2097152]>) [] config {target = "cpp"} {
+  parallel d0 : 256 {
+    for d1 : 512 { parallel d2 : 16 <lanes 16, tail none> {
+      %v = load %x[16 * d0 + 4096 * d1 + d2] : f32  store %v, %o[16 * d0 + 4096 * d1 + d2] } } } }
+kernel.func @halves(read %x : !kernel.buf<f32[2097152]>, write %o : !kernel.buf<f32[2097152]>) [] config {target = "cpp"} {
+  parallel d0 : 512 {
+    for d1 : 512 { parallel d2 : 8 <lanes 8, tail none> {
+      %v = load %x[8 * d0 + 4096 * d1 + d2] : f32  store %v, %o[8 * d0 + 4096 * d1 + d2] } } } }
+func.func @call(%x: !aten.t<f32[2097152]>) -> (!aten.t<f32[2097152]>, !aten.t<f32[2097152]>) {
+  %a = kernel.alloc : !aten.t<f32[2097152]>
+  kernel.launch @tiles(%x, %a)[]
+  %b = kernel.alloc : !aten.t<f32[2097152]>
+  kernel.launch @halves(%x, %b)[]
+  func.return %a, %b : !aten.t<f32[2097152]>, !aten.t<f32[2097152]>
 }

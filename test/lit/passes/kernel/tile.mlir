@@ -1,6 +1,12 @@
-// RUN: mini-opt %s -p kernel-tile --split-input-file --print-remarks | filecheck %s
+// RUN: mini-opt %s -p 'kernel-tile{block=256}' --split-input-file --print-remarks | filecheck %s
+// RUN: mini-opt %s -p kernel-tile --split-input-file | filecheck %s --check-prefix=BLOCKS
 
-/// A transposed load goes through a tile: both sides move whole lines.
+/// A transposed load goes through a tile: both sides move whole lines. Long loops go by blocks of 64.
+// BLOCKS-LABEL: kernel.func @transpose
+// BLOCKS-NEXT:    kernel.parallel d2 : 2 {
+// BLOCKS-NEXT:      kernel.parallel d3 : 4 {
+// BLOCKS-NEXT:        kernel.parallel d4 : 4 {
+// BLOCKS-NEXT:          %t = kernel.local reg
 // CHECK-LABEL: kernel.func @transpose
 // CHECK-NEXT:    kernel.parallel d2 : 4 {
 // CHECK-NEXT:      kernel.parallel d3 : 8 {
