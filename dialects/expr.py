@@ -105,7 +105,7 @@ class Expr:
         return Expr._make({(atom,): 1})
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_from_terms, (self.terms,))
+        return (of_terms, (self.terms,))
 
     # -- questions -------------------------------------------------------------------------------
     @property
@@ -223,7 +223,8 @@ class Expr:
     __repr__ = __str__
 
 
-def _from_terms(terms: Iterable[tuple[Mono, int]]) -> Expr:
+def of_terms(terms: Iterable[tuple[Mono, int]]) -> Expr:
+    """The sum of terms: (atoms of a monomial, coefficient) pairs, each monomial once."""
     return Expr._make(dict(terms))
 
 

@@ -16,6 +16,9 @@ from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import product
 
+MOST_STEPS = 16
+"""Terms of a quotient of two extents at most."""
+
 
 class SpaceError(Exception):
     """The nests of a group have no common iteration space; the text says which extents differ."""
@@ -57,8 +60,24 @@ def _quotient(big: Expr, small: Expr) -> Expr | None:
     """big / small when that is exact, else None."""
     if small.as_int == 0 or big.as_int == 0:
         return None
+    if len(small.terms) > 1:
+        return _divided(big, small)
     q, r = ex.split_multiple(big, small)
     return q if not r.terms and q.terms else None
+
+
+def _divided(big: Expr, small: Expr) -> Expr | None:
+    """`_quotient` by a sum: long division, leading terms first, as far as it comes out even."""
+    quotient, rest = ex.ZERO, big
+    lead = ex.of_terms(small.terms[:1])
+    for _ in range(MOST_STEPS):
+        if not rest.terms:
+            return quotient
+        part, left = ex.split_multiple(ex.of_terms(rest.terms[:1]), lead)
+        if left.terms or not part.terms:
+            return None
+        quotient, rest = quotient + part, rest - part * small
+    return None
 
 
 def split_prefix(

@@ -154,3 +154,24 @@ func.func @returned(%x: !aten.t<f32[8]>) -> !aten.t<f32[8]> {
     yield %a }
   loop.commit %g to %x : !aten.t<f32[8]>, !aten.t<f32[8]>
   func.return %g : !aten.t<f32[8]> }
+
+// -----
+
+/// Extents that are sums divide too: (s0 + 2) * 2 rows, then s0 columns.
+// CHECK-LABEL: kernel.func @cpp_fused_shifted_0
+// CHECK:         kernel.parallel d0 : (2 * s0 + 4) {
+// CHECK:           kernel.reduce d1 : s0 [add] -> f32 {
+// CHECK:           kernel.parallel d1 : s0 {
+func.func @sums(%s: !aten.int<s0>, %x: !aten.t<f32[s0, s0 + 2, 2]>) -> !aten.t<f32[s0, s0 + 2, 2]> {
+  %g = loop.group "shifted" -> !aten.t<f32[s0, s0 + 2, 2]> {
+    %a = nest (d0: s0 + 2, d1: 2) reduce (d2: s0) -> (%o : !aten.t<f32[s0 + 2, 2]>) {
+      %v = load %x[d2, d0, d1] : f32
+      %t = reduce add %v : f32 -> f32
+      store %t, %o[d0, d1] }
+    %b = nest (d0: s0 + 2, d1: 2, d2: s0) -> (%o : !aten.t<f32[s0, s0 + 2, 2]>) {
+      %v = load %x[d2, d0, d1] : f32
+      %m = load %a[d0, d1] : f32
+      %r = scalar.sub %v, %m : f32
+      store %r, %o[d2, d0, d1] }
+    yield %b }
+  func.return %g : !aten.t<f32[s0, s0 + 2, 2]> }
