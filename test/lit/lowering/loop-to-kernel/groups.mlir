@@ -159,7 +159,7 @@ func.func @returned(%x: !aten.t<f32[8]>) -> !aten.t<f32[8]> {
 
 /// Extents that are sums divide too: (s0 + 2) * 2 rows, then s0 columns.
 // CHECK-LABEL: kernel.func @cpp_fused_shifted_0
-// CHECK:         kernel.parallel d0 : (2 * s0 + 4) {
+// CHECK:         kernel.parallel d0 : 2 * s0 + 4 {
 // CHECK:           kernel.reduce d1 : s0 [add] -> f32 {
 // CHECK:           kernel.parallel d1 : s0 {
 func.func @sums(%s: !aten.int<s0>, %x: !aten.t<f32[s0, s0 + 2, 2]>) -> !aten.t<f32[s0, s0 + 2, 2]> {
