@@ -34,7 +34,15 @@ template<class T, class M> INL vec<T, width<M>> mask_to(M m) {
 //@ any
 template<class M> INL bool any(M m) {
   if constexpr (width<M> == 1) return m != 0;
+#if defined(__AVX512F__) && !defined(__clang__)
+  else if constexpr (is_pair<M> && sizeof(M) == 128) return any(m.a) | any(m.b);
+  else if constexpr (sizeof(M) == 64 && sizeof(el<M>) >= 4) return __builtin_ia32_ptestmd512((vec<i32, 16>)m, (vec<i32, 16>)m, -1) != 0;
+#endif
   else if constexpr (is_pair<M>) return any(m.a | m.b);
+#if defined(__AVX__) && !defined(__clang__)
+  else if constexpr (sizeof(M) == 32) return !__builtin_ia32_ptestz256((vec<long long, 4>)m, (vec<long long, 4>)m);
+  else if constexpr (sizeof(M) == 16) return !__builtin_ia32_ptestz128((vec<long long, 2>)m, (vec<long long, 2>)m);
+#endif
   else if constexpr (sizeof(M) == 16) { typedef vec<i64, 2> L; L x = (L)m; return (x[0] | x[1]) != 0; }
   else if constexpr (sizeof(M) < 16) { i64 x = 0; __builtin_memcpy(&x, &m, sizeof m); return x != 0; }
   else return any(low(m) | high(m));
