@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from minductor.dialects import expr as ex
 from minductor.dialects.dtypes import DTYPES, dtype_of_scalar, is_scalar_type
@@ -55,7 +55,7 @@ NO_SYMBOLS = Ranges()
 HEAVY = 40.0
 """Cost of a body above which vectors in flight would only spill registers."""
 CHAIN = 16.0
-"""Cost of a body from which on its steps wait for each other rather than for memory."""
+"""Cost of a body's longest chain from which on its steps wait for each other, not for memory."""
 
 
 @dataclass(frozen=True)
@@ -179,10 +179,11 @@ class _Chooser:
         wide = any(map(_wide_kinds, _with_inner(loop)))
         unroll = 1 if heavy or wide else self.unroll
         extent, most = loop.extent.data.as_int, Ranges().interval(loop.extent.data)[1]
+        chain = longest_chain(loop) >= CHAIN
         narrow = unroll > 1 and _narrow_stores(loop)
-        if (cost >= CHAIN or narrow) and not nested and not wide:
+        if (chain or narrow) and not nested and not wide:
             before, lanes = lanes, self._paired(lanes, most)
-            unroll = max(1, unroll * before // lanes) if cost < CHAIN else 1
+            unroll = 1 if chain else max(1, unroll * before // lanes)
         while most is not None and unroll > 1 and lanes * unroll > most:
             unroll //= 2
         exact = extent is not None and extent % lanes == 0
@@ -282,6 +283,18 @@ def _width(op: Operation) -> int:
 def _with_inner(loop: Loop) -> list[Loop]:
     """A loop and the loops inside it."""
     return [op for op in loop.walk() if isinstance(op, LOOPS)]
+
+
+def longest_chain(loop: Loop) -> float:
+    """Cost of one iteration's costliest chain of ops, each of which waits for the one before."""
+    ends: dict[SSAValue, float] = {}
+    longest = 0.0
+    for region in loop.regions:
+        for op in region.walk():
+            end = op_cost(op) + max((ends.get(v, 0.0) for v in op.operands), default=0.0)
+            longest = max(longest, end)
+            ends.update((result, end) for result in op.results)
+    return longest
 
 
 def _narrow_stores(loop: Loop) -> bool:

@@ -15,14 +15,24 @@ kernel.func @chain(read %x : !kernel.buf<f32[65536]>, write %o : !kernel.buf<f32
 
 // -----
 
-/// Negative twins: a light body waits for memory, and of a short row too many lanes would idle.
+/// Negative twins: a light body waits for memory, two functions beside each other wait for neither,
+/// and of a short row too many lanes would idle.
 // CHECK-LABEL: kernel.func @light
+// CHECK:         kernel.parallel d0 : 65536 <lanes 16, unroll 4, tail none> {
+// CHECK-LABEL: kernel.func @beside
 // CHECK:         kernel.parallel d0 : 65536 <lanes 16, unroll 4, tail none> {
 // CHECK-LABEL: kernel.func @short
 // CHECK:           kernel.parallel d1 : 40 <lanes 16, tail {{scalar|mask}}> {
 // ONE-LABEL:   kernel.func @light
 kernel.func @light(read %x : !kernel.buf<f32[65536]>, write %o : !kernel.buf<f32[65536]>) [] config {target = "cpp"} {
   parallel d0 : 65536 { %v = load %x[d0] : f32  %e = scalar.exp %v : f32  store %e, %o[d0] } }
+kernel.func @beside(read %x : !kernel.buf<f32[65536]>, write %o : !kernel.buf<f32[65536]>) [] config {target = "cpp"} {
+  parallel d0 : 65536 {
+    %v = load %x[d0] : f32
+    %s = scalar.sin %v : f32
+    %c = scalar.cos %v : f32
+    %a = scalar.add %s, %c : f32
+    store %a, %o[d0] } }
 kernel.func @short(read %x : !kernel.buf<f32[1600]>, write %o : !kernel.buf<f32[1600]>) [] config {target = "cpp"} {
   parallel d0 : 40 { parallel d1 : 40 {
     %v = load %x[40 * d0 + d1] : f32
