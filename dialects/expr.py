@@ -11,8 +11,7 @@ constant time and dictionaries keyed by expressions are cheap. Terms stand in a 
 depends on structure alone, never on hashes. The constructors keep a normal form in which
 `n * (e floordiv n) + e mod n` is `e`; what needs ranges lives in `expr_simplify`.
 
-Semantics: mathematical integers; `floordiv` rounds towards minus infinity, `mod` has the sign of
-the (positive) divisor, as in MLIR's affine expressions.
+Semantics: mathematical integers; `floordiv` and `mod` go down, as in MLIR's affine expressions.
 """
 
 from __future__ import annotations
