@@ -103,6 +103,8 @@ def interpret() -> None:
 
 DYNAMIC = ("softmax", "layer_norm", "columns", "cat")
 SIZES = ((3, 100), (2, 1030), (5, 37))
+COLUMN_SIZES = ((3, 9), (1030, 7), (5, 4))
+"""Few columns: the interpreter folds each element of a tile in Python."""
 
 
 def dynamic() -> None:
@@ -115,7 +117,7 @@ def dynamic() -> None:
         count: list[Any] = []
         options: Any = {"strict": True, "target": "triton", "report": count.append}
         compiled: Any = torch.compile(program, backend="minductor", options=options, dynamic=True)
-        for size in SIZES:
+        for size in COLUMN_SIZES if name == "columns" else SIZES:
             args = inputs([size] * len(PROGRAMS[name][1]))
             torch.testing.assert_close(
                 compiled(*args), program(*args), rtol=1e-4, atol=1e-4, msg=f"{name} {size}"
