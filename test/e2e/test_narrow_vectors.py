@@ -76,3 +76,20 @@ def test_variance_of_awkward_rows(n: int) -> None:
         compiled(lambda x: torch.var_mean(x, -1))(x), torch.var_mean(x, -1), strict=True
     ):
         torch.testing.assert_close(got, want, equal_nan=True)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 8, 11, 17])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_trigonometry_of_short_rows(n: int, dtype: torch.dtype) -> None:
+    """Arguments are reduced in one rounding a step also where lanes have no builtin."""
+    x = (torch.rand(5, n, dtype=dtype) - 0.5) * 1000
+    shift = torch.rand(n, dtype=dtype)
+
+    def fn(x, shift):
+        y = x + shift
+        return y.sin(), y.cos()
+
+    y = (x + shift).double()
+    for got, want in zip(compiled(fn)(x, shift), (y.sin(), y.cos()), strict=True):
+        bound = 4 * torch.finfo(dtype).eps * want.abs().clamp(min=1e-3)
+        assert ((got.double() - want).abs() <= bound).all()

@@ -1,5 +1,6 @@
 //@ m_mad
-// a * b + c, fused where the machine can; never relied on to be exact.
+// a * b + c, in one rounding where the machine has that, of vectors of any width (`minus_pi` relies
+// on it): the compiler joins the lanes of a width that has no builtin here.
 #ifndef __has_builtin
 #define __has_builtin(x) 0
 #endif
@@ -21,7 +22,11 @@ template<class F> INL F m_mad(F a, F b, F c) {
   else if constexpr (same<F, vec<f32, 4>>) return __builtin_ia32_vfmaddps(a, b, c);
   else if constexpr (same<F, vec<f64, 2>>) return __builtin_ia32_vfmaddpd(a, b, c);
 #endif
-  else return a * b + c;
+  else {
+    F r = a;
+    for (int i = 0; i < (int)(sizeof(F) / sizeof(el<F>)); i++) r[i] = m_mad<el<F>>(a[i], b[i], c[i]);
+    return r;
+  }
 #endif
 #else
   else return a * b + c;
