@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from minductor.dialects.expr_simplify import Ranges
 
 KINDS = ("nonneg", "zero", "nonzero")
+VISITS = 48
+"""Expressions that one proof looks at, at most."""
 STEPS = 3
 """Facts that one proof adds up at most."""
 
@@ -119,16 +121,24 @@ def no_rest(e: Expr) -> Atom | None:
     return None
 
 
-def prove_by_facts(ranges: Ranges, e: Expr, steps: int = STEPS) -> bool:
+def prove_by_facts(
+    ranges: Ranges, e: Expr, steps: int = STEPS, failed: dict[Expr, int] | None = None
+) -> bool:
     """True if e is a sum of facts, times what is >= 0, and something that ranges show to be >= 0.
 
     Each step takes a term that may be negative away by a fact that has one like it:
 
         s0 * s2 - s1 * s2,  nonneg s0 - s1   -->   0
+
+    `failed` holds what was tried, with the steps that it had: `VISITS` expressions at most.
     """
+    failed = {} if failed is None else failed
     e = fold_exact(ranges, e)
+    if failed.get(e, -1) >= steps or len(failed) >= VISITS:
+        return False
     if ranges.positive_by_shift(e):
         return True
+    failed[e] = steps
     if not steps:
         return False
     for mono, c in e.terms:
@@ -137,7 +147,7 @@ def prove_by_facts(ranges: Ranges, e: Expr, steps: int = STEPS) -> bool:
             continue
         for fact in ranges.facts.floors:
             rest = _without_term(ranges, e, mono, c, fact)
-            if rest is not None and prove_by_facts(ranges, rest, steps - 1):
+            if rest is not None and prove_by_facts(ranges, rest, steps - 1, failed):
                 return True
     return False
 

@@ -15,6 +15,7 @@ import torch
 from torch._dynamo.utils import counters, flatten_graph_inputs
 from torch._functorch import config as functorch_config
 from torch._functorch.aot_autograd import aot_module_simplified
+from torch._guards import TracingContext
 from torch.fx import GraphModule
 
 from minductor.aliases import showing_inputs
@@ -48,6 +49,7 @@ def trace_and_compile(
     disable: Any = torch._dynamo.disable
 
     def backward(gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
+        _keep_saved_tensors()
         # The backward runs where Dynamo may be listening: it must not trace our products.
         product = disable(of_kind("backward"))(gm, example_inputs)
         return disable(product, reason="the compiled backward is not traced")
@@ -76,3 +78,12 @@ def _backward_now() -> AbstractContextManager[Any]:
     compilers and the passes then run side by side. Older torch has no such setting."""
     name = "force_non_lazy_backward_lowering"
     return functorch_config.patch(name, True) if hasattr(functorch_config, name) else nullcontext()
+
+
+def _keep_saved_tensors() -> None:
+    """Declines saved tensors as the backward's to overwrite: no kernel of ours does, and
+    AOTAutograd would refuse `retain_graph` and `create_graph` for it."""
+    metadata: Any = context.fw_metadata if (context := TracingContext.try_get()) else None
+    donated = getattr(metadata, "bw_donated_idxs", None)
+    if isinstance(donated, list):
+        donated.clear()  # the list itself is shared with what runs

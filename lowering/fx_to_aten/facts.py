@@ -32,13 +32,28 @@ TRIED, MOST, LONGEST = 96, 16, 160
 def learn(rows: Sequence[Symbol], facts: Iterable[Fact]) -> Known:
     """The symbols with what the facts say of each alone, and the facts that relate them."""
     table = {row.atom: row for row in rows}
-    live = sorted(set(facts), key=lambda f: f.key)[:TRIED]
+    live = _first(table, sorted(set(facts), key=lambda f: f.key)[:TRIED])
     for _ in range(ROUNDS):
         before = (dict(table), list(live))
         live = _round(table, live)
         if (table, live) == before:
             break
     return Known(tuple(table.values()), tuple(live[:MOST]))
+
+
+def _first(rows: dict[Atom, Symbol], facts: Sequence[Fact]) -> list[Fact]:
+    """The facts that those before them, simpler ones, do not make needless: most say again what a
+    few say, at greater length, and proofs that look at all of them are dear."""
+    kept: list[Fact] = []
+    for given in facts:
+        ranges = known_ranges(Known(tuple(rows.values()), tuple(kept)))
+        fact = _simpler(ranges, given)
+        if fact is None or implied(ranges, fact):
+            continue
+        kept.append(fact)
+        if fact.kind == "zero":
+            kept = _round(rows, kept)
+    return kept
 
 
 def _round(rows: dict[Atom, Symbol], facts: Sequence[Fact]) -> list[Fact]:

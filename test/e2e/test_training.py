@@ -231,6 +231,23 @@ def test_backward_twice_with_retained_graph() -> None:
     same(first, second, exact=True)
 
 
+@pytest.mark.parametrize("kept", ["retain_graph", "create_graph"])
+def test_saved_tensors_outlive_a_backward(kept: str) -> None:
+    """Two losses over one graph, where intermediate results are saved; what torch cannot give a
+    second derivative of, it says when that is asked for, not before."""
+
+    def block(x: Tensor, w: Tensor) -> Tensor:
+        return torch.softmax((x @ w).tanh() @ w, 1).exp()
+
+    x, w = leaf(uniform(9, 17)), leaf(uniform(17, 17, seed=1))
+    outs = [f(x, w) for f in (compiled(block), block)]
+    ours, eager = ([torch.autograd.grad(y.sum(), (x, w), **{kept: True})] for y in outs)
+    if kept == "retain_graph":
+        ours.append(torch.autograd.grad(outs[0].square().sum(), (x, w)))
+        eager.append(torch.autograd.grad(outs[1].square().sum(), (x, w)))
+    same([g.detach() for gs in ours for g in gs], [g.detach() for gs in eager for g in gs])
+
+
 def test_checkpointed_block_recomputes_the_same() -> None:
     from torch.utils.checkpoint import checkpoint
 
