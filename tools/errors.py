@@ -29,6 +29,12 @@ def short_parse_error(error: ParseError) -> str:
     return "\n".join(_clip(line) for line in str(error).rstrip().split("\n"))
 
 
+def short_os_error(error: OSError) -> str:
+    """The file and what is wrong with it, without the number of the error."""
+    name = f" {error.filename}" if error.filename else ""
+    return f"cannot read or write{name}: {error.strerror or error}"
+
+
 def _quoted_op(notes: list[str]) -> str:
     for note in notes:
         lines = note.split("\n")

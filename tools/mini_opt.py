@@ -36,7 +36,7 @@ from minductor.passes.logs import StreamLogs, parse_artifacts
 from minductor.passes.manager import PassFailure, PassManager
 from minductor.passes.pipelines import PIPELINES, build_pipeline
 from minductor.passes.registry import PASSES, load_pass
-from minductor.tools.errors import short_diagnostic, short_parse_error
+from minductor.tools.errors import short_diagnostic, short_os_error, short_parse_error
 from minductor.tools.targets import target_factories
 
 
@@ -217,7 +217,9 @@ def error_text(error: Exception) -> str:
                 f"error: not text (byte 0x{error.object[error.start]:02x} at {error.start}): the "
                 "input is IR text, or a program of torch.export.save with the ending .pt2"
             )
-        case DiagnosticException() | ValueError() | OSError() | UnregisteredConstructException():
+        case OSError():
+            return f"error: {short_os_error(error)}"
+        case DiagnosticException() | ValueError() | UnregisteredConstructException():
             return f"error: {error}"
         case PassFailure():
             specs = ",".join(error.passes)

@@ -53,6 +53,8 @@ def read_module(ctx: Context, path: str) -> ModuleOp:
         module.verify()
     except OSError as e:
         raise RunError(f"cannot read {path}: {e.strerror}") from e
+    except UnicodeDecodeError as e:
+        raise RunError(f"cannot read {path}: it is not text; mini-run takes IR files") from e
     except (ParseError, VerifyException, DiagnosticException) as e:
         raise RunError(f"{path}: {str(e).splitlines()[-1].strip()} (see mini-opt {path})") from e
     return module

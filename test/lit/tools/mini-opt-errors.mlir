@@ -19,7 +19,7 @@
 // MACHINE: mini-opt: error: pass 'loop-fuse': unknown machine 'h2000', did you mean 'h200'?
 // BINARY: mini-opt: error: {{.*}}binary.mlir: not text (byte 0xff at 3)
 // PROGRAM: mini-opt: error: {{.*}}broken.pt2: not a .pt2 program, which is a zip archive; write one by torch.export.save
-// FILE: mini-opt: error: [Errno 2] No such file or directory
+// FILE: mini-opt: error: cannot read or write {{.*}}nowhere.mlir: No such file or directory
 
 /// A verifier's message comes with the one line it is about, not with the module.
 

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import PassFailedException
 from minductor.passes import pipelines, registry
 from minductor.passes.base import MiniPass
 from minductor.passes.remarks import sink_of
-from minductor.tools import mini_opt
+from minductor.tools import mini_opt, mini_run
 
 TEXT = "func.func @f() {\n  func.return\n}\n"
 
@@ -128,3 +128,15 @@ def test_start_up_is_quick(tmp_path: Path) -> None:
         spent = after.children_user + after.children_system
         best = min(best, spent - before.children_user - before.children_system)
     assert best < 0.35
+
+
+@pytest.mark.parametrize("tool", [mini_opt.main, mini_run.main])
+def test_missing_and_binary_files_are_named(tool, tmp_path, capsys):
+    binary = tmp_path / "noise.mlir"
+    binary.write_bytes(b"\xca\xfe\x00")
+    for path, why in ((binary, "text"), (tmp_path / "none.mlir", "No such file")):
+        assert tool([str(path)]) != 0
+        err = capsys.readouterr().err
+        assert path.name in err
+        assert why in err
+        assert "Errno" not in err
