@@ -6,6 +6,7 @@ along axes they do not vary with. The torch column of the scalar table is the re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,7 +21,7 @@ from minductor.dialects import expr as ex
 from minductor.dialects.dtypes import DTYPES, dtype_of_scalar
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.scalar import ops as sc
-from minductor.dialects.scalar.philox import random_array
+from minductor.dialects.scalar.philox import normal_parts, random_array
 
 IndexValue = int | Tensor
 
@@ -196,7 +197,12 @@ def _random(p: Points, op: Any) -> None:
     seed = int(p.value(op.seed).reshape(-1)[0])
     flat = p.flat_ones(p.expr(op.expr.data, list(op.operands)[1:]))
     name = dtype_of_scalar(op.result.type).name
-    values = random_array(op.kind.data, name, seed, op.stream.value.data, flat.numpy())
+    where = (seed, op.stream.value.data, flat.numpy())
+    if op.kind.data == "philox_normal":  # by torch's functions, as inexact as all others
+        u, v = map(torch.as_tensor, normal_parts(name, *where))
+        values = torch.sqrt(torch.log(u) * -2) * torch.cos(v * (2 * math.pi))
+    else:
+        values = random_array(op.kind.data, name, *where)
     p.env[op.result] = torch.as_tensor(values).to(torch_dtype(name)).reshape(flat.shape)
 
 

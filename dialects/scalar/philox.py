@@ -51,6 +51,16 @@ def philox_array(seed: int, stream: int, index: Any) -> tuple[Any, Any]:
     return c0, c1
 
 
+def normal_parts(dtype: str, seed: int, stream: int, index: Any) -> tuple[Any, Any]:
+    """The uniform numbers u and v of `philox_normal`: exact, as what is made of them is not."""
+    import numpy as np
+
+    a, b = philox_array(seed, stream, index)
+    wide = np.float64 if dtype == "f64" else np.float32
+    u = ((a >> np.uint64(8)).astype(wide) + wide(1)) * wide(2.0**-24)
+    return u, (b >> np.uint64(8)).astype(wide) * wide(2.0**-24)
+
+
 def random_array(kind: str, dtype: str, seed: int, stream: int, index: Any) -> Any:
     """Values of `scalar.random kind` as a NumPy array; bf16 values come as float32.
 
@@ -65,8 +75,7 @@ def random_array(kind: str, dtype: str, seed: int, stream: int, index: Any) -> A
         return bits.astype("uint" + dtype[1:] if dtype[0] == "u" else name)
     wide = np.float64 if dtype == "f64" else np.float32
     if kind == "philox_normal":
-        u = ((a >> np.uint64(8)).astype(wide) + wide(1)) * wide(2.0**-24)
-        v = (b >> np.uint64(8)).astype(wide) * wide(2.0**-24)
+        u, v = normal_parts(dtype, seed, stream, index)
         return np.sqrt(wide(-2) * np.log(u)) * np.cos(v * wide(2 * math.pi))
     if dtype == "f64":
         whole = (b << np.uint64(32)) | a
