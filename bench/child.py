@@ -85,7 +85,7 @@ def measure(job: Job) -> Row:
         limits = limit_steps(job["device"], reads, writes)
     steps.update({f"limit {name}": step for name, step in limits.items()})
     plan = Plan(**job["plan"])
-    with turn(job.get("lock")):
+    with turn(job["lock"]):
         rounds = take_rounds(steps, job["device"], plan, host=job["set"] in ("models", "overhead"))
     for name in steps:
         target = row["contenders"].setdefault(name, {})
@@ -95,9 +95,9 @@ def measure(job: Job) -> Row:
 
 
 @contextmanager
-def turn(lock: str | None) -> Generator[None]:
+def turn(lock: str) -> Generator[None]:
     """Measure alone: children that compile at once wait here for each other."""
-    with Path(lock or os.devnull).open("w") as file:
+    with Path(lock).open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 from torch._functorch._aot_autograd.schemas import OutputType
-from torch._guards import TracingContext
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
+
+from minductor.traced import aot_metadata
 
 COPY = torch.ops.aten.copy_.default
 Boxed = Callable[[list[Any]], Any]
@@ -29,6 +30,8 @@ def showing_inputs(graph: GraphModule) -> Callable[[Boxed], Boxed]:
     of an input that starts elsewhere in its storage. Other results stay as they are.
     """
     places = _aliases(graph)
+    if not places:
+        return lambda product: product
     written = {n.args[1]: n.args[0] for n in graph.graph.nodes if n.target is COPY}
     views = Graph()
     known: dict[Any, Node] = {}
@@ -59,7 +62,7 @@ def showing_inputs(graph: GraphModule) -> Callable[[Boxed], Boxed]:
 
 def _aliases(graph: GraphModule) -> list[int]:
     """Places of results that AOTAutograd makes anew from an input by their layout."""
-    metadata = context.fw_metadata if (context := TracingContext.try_get()) else None
+    metadata = aot_metadata()
     described = graph.graph.output_node().meta.get("desc") or ()
     found: list[int] = []
     for place, source in enumerate(described):

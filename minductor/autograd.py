@@ -15,12 +15,12 @@ import torch
 from torch._dynamo.utils import counters, flatten_graph_inputs
 from torch._functorch import config as functorch_config
 from torch._functorch.aot_autograd import aot_module_simplified
-from torch._guards import TracingContext
 from torch.fx import GraphModule
 
 from minductor.aliases import showing_inputs
 from minductor.lowering.decompositions import decompositions, whole_before_autograd
 from minductor.partition import partition
+from minductor.traced import aot_metadata
 
 GraphCompiler = Callable[[GraphModule, Sequence[Any], str], Callable[[list[Any]], Any]]
 """(graph, fake inputs, kind) -> boxed callable; kind is forward, backward or inference."""
@@ -83,7 +83,6 @@ def _backward_now() -> AbstractContextManager[Any]:
 def _keep_saved_tensors() -> None:
     """Declines saved tensors as the backward's to overwrite: no kernel of ours does, and
     AOTAutograd would refuse `retain_graph` and `create_graph` for it."""
-    metadata: Any = context.fw_metadata if (context := TracingContext.try_get()) else None
-    donated = getattr(metadata, "bw_donated_idxs", None)
+    donated = getattr(aot_metadata(), "bw_donated_idxs", None)
     if isinstance(donated, list):
         donated.clear()  # the list itself is shared with what runs

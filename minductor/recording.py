@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from torch._guards import TracingContext
 from torch.fx import GraphModule
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -18,6 +17,7 @@ from xdsl.dialects.func import FuncOp
 from minductor.dialects.attrs import IndexAttr
 from minductor.passes.kernel.capture import CAPTURE, REFUSED
 from minductor.runtime.graphs import Boxed, Facts, Graphed, Kept
+from minductor.traced import aot_metadata
 
 _TANGENTS = "tangents"
 
@@ -29,8 +29,7 @@ def facts_of(graph: GraphModule, kind: str) -> Facts:
         return Facts(
             saved=frozenset(n for n, x in enumerate(inputs) if not x.startswith(_TANGENTS))
         )
-    context = TracingContext.try_get()
-    meta: Any = None if context is None else context.fw_metadata
+    meta = aot_metadata()
     if meta is None:
         return Facts()
     fixed = frozenset(meta.static_input_indices or ())

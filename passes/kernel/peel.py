@@ -45,6 +45,7 @@ from minductor.passes.kernel._tree import (
     ranges_around,
     with_variable,
 )
+from minductor.passes.kernel._walks import functions
 from minductor.passes.remarks import RemarkSink, sink_of
 
 VECTOR = 16
@@ -171,23 +172,13 @@ def _clamps(loop: k.ParallelOp | k.ForOp, atom: Atom) -> Iterator[Expr]:
     """
     extent = loop.extent.data.as_int
     exprs = [e for op in loop.body.block.walk() for e in op_exprs(op)]
-    for clamp in dict.fromkeys(a for e in exprs for a in _functions(e)):
+    for clamp in dict.fromkeys(a for e in exprs for a in functions(e)):
         if extent and clamp.kind in ("min", "max") and Expr.of_atom(clamp).vars() == [atom]:
             difference = clamp.args[0] - clamp.args[1]
             found = [_turn(difference - strict, atom, extent) for strict in (0, 1)]
             cuts = [cut for cut in found if cut is not None]
             if cuts:
                 yield ex.const(min(cuts, key=lambda cut: min(cut, extent - cut)))
-
-
-def _functions(e: Expr) -> Iterator[Atom]:
-    """The atoms of an expression that are functions, and those inside them."""
-    for mono, _ in e.terms:
-        for atom in mono:
-            if atom.args:
-                yield atom
-                for arg in atom.args:
-                    yield from _functions(arg)
 
 
 def _turn(e: Expr, atom: Atom, extent: int) -> int | None:
