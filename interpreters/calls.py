@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Operation
 from minductor.dialects.attrs import ExprAttr, IndexAttr
 from minductor.dialects.dtypes import DTYPES
 from minductor.dialects.pyattrs import ArgAttr, DeviceAttr, DTypeAttr, EnumAttr, to_python
+from minductor.dialects.types import AbsentType
 from minductor.interpreters import control
 from minductor.interpreters.points import Points
 
@@ -93,7 +94,8 @@ def call(
 
     args = [argument(a, operands, points, function) for a in props["args_"]]
     kwargs = {k: argument(a, operands, points) for k, a in props["kwargs"].data.items()}
-    return flatten(fn(*args, **kwargs))
+    holes = any(isinstance(r.type, AbsentType) for r in op.results)
+    return flatten(fn(*args, **kwargs), holes)
 
 
 def _torch_op(name: str) -> Any:
@@ -103,11 +105,11 @@ def _torch_op(name: str) -> Any:
     return found
 
 
-def flatten(value: Any) -> list[Any]:
-    """Nested results as one list; None results are dropped."""
+def flatten(value: Any, holes: bool = False) -> list[Any]:
+    """Nested results as one list; None results are dropped unless they are `holes` in it."""
     if isinstance(value, tuple | list):
-        return [leaf for item in value for leaf in flatten(item)]
-    return [] if value is None else [value]
+        return [leaf for item in value for leaf in flatten(item, holes)]
+    return [] if value is None and not holes else [value]
 
 
 def _run(run: RunFunction | None, target: FuncOp, args: list[Any]) -> list[Any]:

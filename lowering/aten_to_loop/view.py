@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Expr, ExprLike
 from minductor.dialects.expr_simplify import flatten_index
+from minductor.dialects.loop.ops import ExternOp
 from minductor.dialects.types import TensorType
 from minductor.lowering.aten_to_loop import view_maps as maps
 from minductor.lowering.aten_to_loop.call import Call, wrap_dim
@@ -206,10 +207,19 @@ def storage_offset(call: Call, x: Ref) -> Expr:
     given = call.opt_expr("storage_offset")
     if given is None:
         return x.offset()
-    owner = x.base.owner
-    if isinstance(owner, Block) or "aliases" in owner.properties or "mutates" in owner.properties:
+    if _begins_elsewhere(x.base):
         raise Declined("the storage offset of an argument is known at run time only")
     return given
+
+
+def _begins_elsewhere(base: SSAValue) -> bool:
+    """Whether a buffer may begin anywhere in its storage: an argument, what shares its storage, or
+    what torch's `as_strided_scatter` gives (a copy of the whole storage of its operand)."""
+    owner = base.owner
+    if isinstance(owner, Block) or "aliases" in owner.properties or "mutates" in owner.properties:
+        return True
+    copied = isinstance(owner, ExternOp) and ".as_strided_scatter." in owner.callee.data
+    return copied and _begins_elsewhere(owner.operands[0])
 
 
 def strided_view(call: Call, x: Ref, type_: TensorType, offset: Expr) -> Ref:

@@ -180,3 +180,13 @@ def test_each_size_of_a_dynamic_graph_is_judged_once(said: Any) -> None:
     for n in (5, 7, 5, 9):
         f(uniform(n, 3))
     assert len(said()) == 3
+
+
+def test_gradients_that_a_library_op_leaves_out_are_holes(said: Any) -> None:
+    """The convolution's backward gives None where nobody asks for a gradient."""
+    weight = torch.ones(2, 2, 3, dtype=torch.float64)
+    x = leaf(uniform(1, 2, 8).double())
+    validated(lambda x: torch.conv1d(x * 2, weight))(x).sum().backward()
+    assert x.grad is not None
+    assert torch.equal(x.grad[0, 0, 2:6], torch.full((4,), 12.0).double())
+    assert len(said()) == 2, said()

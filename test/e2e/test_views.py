@@ -204,3 +204,14 @@ def test_writes_into_a_window_that_overlaps_itself() -> None:
         return window, y, z, x.as_strided_scatter(x[:2, :2] * 3, (2, 2), (1, 4), 2)
 
     check(f, lambda: (uniform(4, 4),))
+
+
+def test_writes_into_a_window_that_begins_before_the_argument() -> None:
+    """A strided window counts from the storage, also in the copy that functionalization makes."""
+
+    def f(x: Tensor) -> tuple[Tensor, ...]:
+        window = torch.as_strided(x, (2, 3), (3, 1), 2)
+        window.cumsum_(0)
+        return window, x * 2
+
+    check(f, lambda: (uniform(40)[3:35].view(16, 2),))
