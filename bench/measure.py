@@ -91,13 +91,26 @@ def cpu_rounds(steps: dict[str, Step], plan: Plan) -> Rounds:
     return Rounds(times, len(rounds) - len(used), noisy)
 
 
-def cuda_rounds(steps: dict[str, Step], plan: Plan, flush: bool = True) -> Rounds:
-    """Take turns; the flush also lets the host run ahead, so that launches do not show."""
-    cache = torch.empty(1 << 28, dtype=torch.int8, device="cuda")
-    for step in steps.values():
+def head_start(step: Step, flush: Step) -> int:
+    """Flushes that keep the device busy for twice as long as the host takes to launch a step."""
+    seconds: list[float] = []
+    for work in (flush, step):
         for _ in range(3):
-            step()
-    torch.cuda.synchronize()
+            work()
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        work()
+        launched = time.perf_counter() - start
+        torch.cuda.synchronize()
+        seconds.append(launched if work is step else time.perf_counter() - start)
+    return 1 + min(100, int(2 * seconds[1] / seconds[0]))
+
+
+def cuda_rounds(steps: dict[str, Step], plan: Plan) -> Rounds:
+    """Device time, caches flushed: take turns; while the flushes run the host launches the step,
+    so that launches do not show."""
+    cache = torch.empty(1 << 28, dtype=torch.int8, device="cuda")
+    flushes = {name: head_start(step, cache.zero_) for name, step in steps.items()}
     times: dict[str, list[float]] = {name: [] for name in steps}
     end = time.perf_counter() + plan.seconds
     done = 0
@@ -105,7 +118,7 @@ def cuda_rounds(steps: dict[str, Step], plan: Plan, flush: bool = True) -> Round
         events: dict[str, tuple[torch.cuda.Event, torch.cuda.Event]] = {}
         for name, step in steps.items():
             first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            if flush:
+            for _ in range(flushes[name]):
                 cache.zero_()
             first.record()
             step()

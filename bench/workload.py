@@ -98,6 +98,27 @@ def step_of(workload: Workload, fn: Callable[..., Any]) -> Callable[[], Any]:
     return both
 
 
+def in_f64(workload: Workload) -> Workload | None:
+    """The workload with all floating inputs in f64, or None when it makes its own."""
+    if workload.remake is not None:
+        return None
+    made: dict[int, Tensor] = {}
+
+    def wide(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [wide(one) for one in value]
+        if not isinstance(value, Tensor) or not value.is_floating_point():
+            return value
+        if id(value) not in made:
+            made[id(value)] = value.detach().double().requires_grad_(value.requires_grad)
+        return made[id(value)]
+
+    args, tangents = wide(list(workload.args)), tuple(wide(list(workload.tangents)))
+    known = all(id(t) in made for t in workload.wrt or ())
+    wrt = None if workload.wrt is None else [wide(t) for t in workload.wrt]
+    return Workload(workload.fn, args, tangents, wrt) if known else None
+
+
 def traffic(workload: Workload, results: Sequence[Tensor]) -> tuple[int, int]:
     """Bytes read and written at least, by the workload's own count or by its inputs and results."""
     reads, writes = workload.reads, workload.writes

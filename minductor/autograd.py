@@ -18,6 +18,7 @@ from torch._functorch.aot_autograd import aot_module_simplified
 from torch.fx import GraphModule
 
 from minductor.aliases import showing_inputs
+from minductor.direct import Seen, call_of, plan_of, refusal, seen
 from minductor.lowering.decompositions import decompositions, whole_before_autograd
 from minductor.partition import partition
 from minductor.traced import aot_metadata
@@ -27,22 +28,33 @@ GraphCompiler = Callable[[GraphModule, Sequence[Any], str], Callable[[list[Any]]
 
 
 def trace_and_compile(
-    gm: Any, inputs: Sequence[Any], compiler: GraphCompiler, eager_random: bool = False
+    gm: Any,
+    inputs: Sequence[Any],
+    compiler: GraphCompiler,
+    eager_random: bool = False,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Callable[..., Any]:
     """The callable of Dynamo's graph `gm`; `compiler` is called for each graph that comes of it.
 
-    `inputs` are real tensors, parameters and symbolic ints; nothing is computed on them.
+    `inputs` are real tensors, parameters and symbolic ints; nothing is computed on them. `say` gets
+    how the graph is called, and why.
     """
     if any(isinstance(one, list | tuple | dict) for one in inputs):
         return flatten_graph_inputs(
-            gm, inputs, lambda g, flat: trace_and_compile(g, flat, compiler, eager_random)
+            gm, inputs, lambda g, flat: trace_and_compile(g, flat, compiler, eager_random, say)
         )
+
+    graphs: dict[str, Seen] = {}
+    metas: list[Any] = []
 
     def of_kind(kind: str) -> Any:
         def compile_one(
             gm: GraphModule, example_inputs: Sequence[Any]
         ) -> Callable[[list[Any]], Any]:
-            return showing_inputs(gm)(compiler(gm, example_inputs, kind))
+            product = showing_inputs(gm)(compiler(gm, example_inputs, kind))
+            graphs[kind] = seen(gm, product)
+            metas.append(aot_metadata())
+            return product
 
         return compile_one
 
@@ -70,7 +82,9 @@ def trace_and_compile(
             keep_inference_input_mutations=True,
         )
     counters["aot_autograd"]["ok"] += 1
-    return call
+    reason = refusal(metas[0] if metas else None, graphs, inputs)
+    say(f"AOTAutograd's wrappers stay: {reason}" if reason else "called without wrappers")
+    return call if reason else call_of(plan_of(metas[0], graphs), call)
 
 
 def _backward_now() -> AbstractContextManager[Any]:

@@ -18,6 +18,7 @@ from minductor.autograd import trace_and_compile
 from minductor.eager import Boxed
 from minductor.errors import OptionError
 from minductor.job import compile_graph
+from minductor.logs import LoggingSink
 from minductor.options import MODES, make_options
 from minductor.runtime.graphs import Kept
 from minductor.runtime.launch import prepare
@@ -44,12 +45,16 @@ def compile_fx_graph(
     if any(isinstance(one, torch.Tensor) and one.is_cuda for one in example_inputs):
         workers()
     kept = Kept()
+    logs = LoggingSink(checked.log_names)
+
+    def say(text: str) -> None:
+        logs.log("calls", text)
 
     def compiler(graph: GraphModule, inputs: Sequence[Any], kind: str) -> Boxed:
         return compile_graph(graph, kind, checked, kept)
 
     with collection.put_off():
-        return trace_and_compile(gm, example_inputs, compiler, checked.eager_random)
+        return trace_and_compile(gm, example_inputs, compiler, checked.eager_random, say)
 
 
 def compile(f: Callable[..., Any] | None = None, **options: Any) -> Any:

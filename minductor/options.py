@@ -149,7 +149,7 @@ class Options:
     logs: str | tuple[str, ...] | None = _option(
         None,
         str,
-        "Logs to print, as for MINDUCTOR_LOGS: `aten`, `ir_pre_fusion`, "
+        "Logs to print, as for MINDUCTOR_LOGS: `calls`, `aten`, `ir_pre_fusion`, "
         "`ir_post_fusion`, `fusion`, `kernel`, `output_code`, `validate`, `patterns`, "
         "`cudagraphs`, `all`, with "
         "commas.",

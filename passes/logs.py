@@ -19,6 +19,7 @@ from typing import Protocol, TextIO
 from xdsl.context import Context
 
 ARTIFACTS: dict[str, str] = {
+    "calls": "whether a graph is called without AOTAutograd's wrappers, and why not",
     "aten": "the module as it was imported",
     "patterns": "where a pattern of the user's fits, and why it was refused where it nearly does",
     "ir_pre_fusion": "scheduler nodes before fusion, with their dependences",
