@@ -8,6 +8,8 @@ READY := $(VENV)/.minductor-ready
 TORCH ?= torch==2.13.0
 LIT_FLAGS ?=
 PYTEST_FLAGS ?=
+# processes that run tests; 0 runs them in pytest's own
+WORKERS ?= auto
 CONFORMANCE_FLAGS ?=
 DEVICE ?= cpu
 # random programs of `make fuzz`, the seed that draws them, processes
@@ -37,19 +39,19 @@ demo: $(READY) ## compile a 4-layer GPT-2: one inference and one training step, 
 	$(BIN)/python -m minductor.tools.demo
 
 test: lit ## lit, unit and end-to-end tests (those that are not slow)
-	$(BIN)/python -m pytest -m 'not slow and not gpu' $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m 'not slow and not gpu' $(PYTEST_FLAGS)
 
 lit: $(READY) ## lit tests alone
 	$(BIN)/lit -q $(LIT_FLAGS) test/lit
 
 unit: $(READY) ## unit tests alone
-	$(BIN)/python -m pytest -m 'not slow and not gpu' $(PYTEST_FLAGS) test/unit
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m 'not slow and not gpu' $(PYTEST_FLAGS) test/unit
 
 e2e: $(READY) ## end-to-end tests alone: torch.compile against eager
-	$(BIN)/python -m pytest -m 'not slow and not gpu' $(PYTEST_FLAGS) test/e2e
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m 'not slow and not gpu' $(PYTEST_FLAGS) test/e2e
 
 slow: $(READY) ## the slow end-to-end tests: whole models
-	$(BIN)/python -m pytest -m 'slow and not gpu' $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m 'slow and not gpu' $(PYTEST_FLAGS)
 
 conformance: $(READY) ## every operator sample of PyTorch's OpInfo against eager; hours of a core
 	$(BIN)/python -m minductor.tools.make_op_support
