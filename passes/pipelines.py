@@ -77,8 +77,11 @@ KERNEL_CPU: tuple[str, ...] = (
 KERNEL_CUDA: tuple[str, ...] = (
     "loop-to-kernel{target=triton}",
     "kernel-predicate",
+    "kernel-reciprocal",
+    "kernel-narrow",
     "kernel-atomics",
     "kernel-flatten",
+    "kernel-collapse",
     "kernel-cross",
     "kernel-split",
     "kernel-persist",

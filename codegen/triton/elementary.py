@@ -10,9 +10,9 @@ W. Waite: Software Manual for the Elementary Functions, 1980).
 
 from __future__ import annotations
 
-# tl.exp2 of f32 is the hardware's approximation of 2^x, good to 2 ulp for small x only: an exact
-# reduction goes before it, an exact scaling after it. The whole part of the exponent stays within
-# -126 .. 127; what is left over goes through exp2, which makes infinities, subnormals and zeros.
+# mi_ex2 is the hardware's approximation of 2^x, good to 2 ulp for small x only: an exact reduction
+# goes before it, an exact scaling after it. The whole part stays within -126 .. 127; what
+# is left over goes through mi_ex2, which makes infinities and zeros, the scaling subnormals.
 _EXP = (
     "t = tl.minimum(tl.maximum({whole}, 12582913.0), 12583166.0)\n"
     "    k = t - 12583039.0\n"
@@ -23,6 +23,12 @@ _EXP = (
 # sin(a) = (-1)^q sin(r), r = a - q pi within +-pi/2; the cosine with q a half more than a whole
 # number. The three parts of pi are f32 numbers; the first difference is exact. Large arguments go
 # the library's way, if a program has one.
+_FAR = (
+    "    far = (tl.abs(a) > 131072.0) | tl.zeros([1], tl.int1)\n"
+    "    if tl.max(tl.ravel(far.to(tl.int32)), 0) != 0:\n"
+    "        v = tl.where(tl.abs(a) > 131072.0, {library}(a), v)\n"
+    "    return v"
+)
 _TURN = (
     "{whole}"
     "    r = tl.fma(q, -3.1415927410125732, a)\n"
@@ -34,11 +40,44 @@ _TURN = (
     "    p = tl.fma(p, s, -1.6666659712791443e-01)\n"
     "    v = tl.fma(r * s, p, r)\n"
     "    v = (v.to(tl.int32, bitcast=True) ^ (n << 31)).to(tl.float32, bitcast=True)\n"
-    "{zero}"
-    "    far = (tl.abs(a) > 131072.0) | tl.zeros([1], tl.int1)\n"
-    "    if tl.max(tl.ravel(far.to(tl.int32)), 0) != 0:\n"
-    "        v = tl.where(tl.abs(a) > 131072.0, {library}(a), v)\n"
-    "    return v"
+    "{zero}" + _FAR
+)
+_SINE = {
+    "whole": (
+        "t = tl.fma(a, 0.31830987334251404, 12582912.0)\n"
+        "    q = t - 12582912.0\n"
+        "    n = t.to(tl.int32, bitcast=True)\n"
+    ),
+    "library": "tl.sin",
+}
+_COSINE = {
+    "whole": (
+        "t = tl.fma(a, 0.31830987334251404, -0.5) + 12582912.0\n"
+        "    q = (t - 12582912.0) + 0.5\n"
+        "    n = t.to(tl.int32, bitcast=True) + 1\n"
+    ),
+    "library": "tl.cos",
+}
+
+# Two parts of pi from below, so that -0.0 stays; a polynomial good to 2^-19.
+_FAST_TURN = (
+    "{whole}"
+    "    r = tl.fma(q, -3.1415925025939941, a)\n"
+    "    r = tl.fma(q, -1.5099579909783764e-07, r)\n"
+    "    s = r * r\n"
+    "    p = tl.fma(s, -1.8516230161676626e-04, 8.31349201021468e-03)\n"
+    "    p = tl.fma(p, s, -1.6665801961265392e-01)\n"
+    "    v = r * tl.fma(s, p, 1.0)\n"
+    "    v = (v.to(tl.int32, bitcast=True) ^ (n << 31)).to(tl.float32, bitcast=True)\n" + _FAR
+)
+
+_INSTRUCTION = (
+    "if MI_INTERPRETED:\n"
+    "        return {plain}\n"
+    "    else:\n"
+    "        return tl.inline_asm_elementwise(\n"
+    "            '{name} $0, $1;', '=f,f', [a], dtype=tl.float32, is_pure=True, pack=1\n"
+    "        )"
 )
 
 ELEMENTARY: dict[str, tuple[str, str]] = {
@@ -49,54 +88,40 @@ ELEMENTARY: dict[str, tuple[str, str]] = {
             rest=(
                 "    r = tl.fma(k, -0.693359375, a)\n"
                 "    r = tl.fma(k, 2.12194440e-4, r)\n"
-                "    e = tl.exp2(r * 1.4426950408889634)\n"
+                "    e = mi_ex2(r * 1.4426950408889634)\n"
             ),
         ),
     ),
     "mi_exp2_f32": (
-        "a", _EXP.format(whole="a + 12583039.0", rest="    e = tl.exp2(a - k)\n"),
+        "a", _EXP.format(whole="a + 12583039.0", rest="    e = mi_ex2(a - k)\n"),
     ),
-    "mi_sin_f32": (
-        "a",
-        _TURN.format(
-            whole=(
-                "t = tl.fma(a, 0.31830987334251404, 12582912.0)\n"
-                "    q = t - 12582912.0\n"
-                "    n = t.to(tl.int32, bitcast=True)\n"
-            ),
-            zero="    v = tl.where(a == 0.0, a, v)\n",
-            library="tl.sin",
-        ),
-    ),
-    "mi_cos_f32": (
-        "a",
-        _TURN.format(
-            whole=(
-                "t = tl.fma(a, 0.31830987334251404, -0.5) + 12582912.0\n"
-                "    q = (t - 12582912.0) + 0.5\n"
-                "    n = t.to(tl.int32, bitcast=True) + 1\n"
-            ),
-            zero="",
-            library="tl.cos",
-        ),
-    ),
+    "mi_sin_f32": ("a", _TURN.format(zero="    v = tl.where(a == 0.0, a, v)\n", **_SINE)),
+    "mi_cos_f32": ("a", _TURN.format(zero="", **_COSINE)),
     "mi_sin": ("a", "return mi_sin_f32(a) if a.dtype == tl.float32 else tl.sin(a)"),
     "mi_cos": ("a", "return mi_cos_f32(a) if a.dtype == tl.float32 else tl.cos(a)"),
     # 1 / y of f32 is good to 2 ulp for y of 1 and more, and 0 at infinity
     "mi_sigmoid": ("a", "return 1.0 / (1.0 + mi_exp(-a))"),
-    "mi_tanh": (
+    "mi_tanh": ("a", "return mi_tanh_f32(a) if a.dtype == tl.float32 else libdevice.tanh(a)"),
+    "mi_tanh_f32": (
         "a",
         "x = tl.abs(a)\n"
-        "    big = 1.0 - 2.0 / (1.0 + tl.exp2(x * 2.8853900817779268))\n"
+        "    big = tl.fma(mi_rcp(1.0 + mi_ex2(x * 2.8853900817779268)), -2.0, 1.0)\n"
         "    s = x * x\n"
         "    p = tl.fma(s, -5.70498872745e-3, 2.06390887954e-2)\n"
         "    p = tl.fma(p, s, -5.37397155531e-2)\n"
         "    p = tl.fma(p, s, 1.33314422036e-1)\n"
         "    p = tl.fma(p, s, -3.33332819422e-1)\n"
         "    small = tl.fma(x * s, p, x)\n"
-        "    return mi_copysign(tl.where(x < 0.625, small, big), a)"
-        " if a.dtype == tl.float32 else libdevice.tanh(a)",
+        "    return mi_signed(tl.where(x < 0.625, small, big), a)",
     ),
+    "mi_signed": (  # the sign of b on an f32 that has none
+        "a, b",
+        "sign = b.to(tl.int32, bitcast=True) & -2147483648\n"
+        "    return (a.to(tl.int32, bitcast=True) | sign).to(tl.float32, bitcast=True)",
+    ),
+    # one instruction each; subnormals count as zeros
+    "mi_ex2": ("a", _INSTRUCTION.format(plain="tl.exp2(a)", name="ex2.approx.ftz.f32")),
+    "mi_rcp": ("a", _INSTRUCTION.format(plain="1.0 / a", name="rcp.approx.ftz.f32")),
     # for results of half precision: relative errors of at most 2^-15
     "mi_fast_exp": ("a", "return tl.exp(a)"),
     "mi_fast_exp2": ("a", "return tl.exp2(a)"),
@@ -105,10 +130,36 @@ ELEMENTARY: dict[str, tuple[str, str]] = {
     "mi_fast_sigmoid": ("a", "return 1.0 / (1.0 + tl.exp(-a))"),
     "mi_fast_tanh": (
         "a",
-        "big = 1.0 - 2.0 / (1.0 + tl.exp2(a * 2.8853900817779268))\n"
+        "big = tl.fma(mi_rcp(1.0 + mi_ex2(a * 2.8853900817779268)), -2.0, 1.0)\n"
         "    small = a * tl.fma(a * a, -0.33333334, 1.0)\n"
         "    return tl.where(tl.abs(a) < 0.05, small, big)",
     ),
+    # log2(erfc(x)) / x as a polynomial: 1 + erf(a) of a negative `a` is as near as erf itself
+    "mi_fast_erf": (
+        "a",
+        "x = tl.abs(a)\n"
+        "    p = tl.fma(x, -1.951491334176379e-05, 4.749579972946854e-04)\n"
+        "    p = tl.fma(p, x, -5.162971013335334e-03)\n"
+        "    p = tl.fma(p, x, 3.374645342435478e-02)\n"
+        "    p = tl.fma(p, x, -1.5220314177368663e-01)\n"
+        "    p = tl.fma(p, x, -9.172291622270028e-01)\n"
+        "    p = tl.fma(p, x, -1.6280296587337808)\n"
+        "    big = mi_signed(1.0 - mi_ex2(p * x), a)\n"
+        "    small = a * tl.fma(a * a, -0.37612638903183754, 1.1283791670955126)\n"
+        "    return tl.where(x < 0.03125, small, big)",
+    ),
+    # the logarithm of the hardware is good where that is not near 0; near 1 its series
+    "mi_fast_log": (
+        "a",
+        "d = a - 1.0\n"
+        "    p = tl.fma(d, -0.25, 0.33333334)\n"
+        "    p = tl.fma(p, d, -0.5)\n"
+        "    p = tl.fma(p, d, 1.0)\n"
+        "    return tl.where(tl.abs(d) < 0.04, p * d, mi_lg2(a) * 0.69314718055994531)",
+    ),
+    "mi_lg2": ("a", _INSTRUCTION.format(plain="tl.log2(a)", name="lg2.approx.f32")),
+    "mi_fast_sin": ("a", _FAST_TURN.format(**_SINE)),
+    "mi_fast_cos": ("a", _FAST_TURN.format(**_COSINE)),
 }  # fmt: skip
 """Helper -> (parameters, body); mi_exp and mi_exp2 choose by dtype in the prelude."""
 

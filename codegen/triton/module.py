@@ -19,6 +19,9 @@ import triton.language as tl
 from triton.language.extra import libdevice
 '''
 
+_MODE = "MI_INTERPRETED = tl.constexpr(triton.knobs.runtime.interpret)"
+"""What helpers ask that use instructions of the device."""
+
 
 def emit_triton(module: ModuleOp) -> str:
     """Source of all kernels with target "triton", in order. Raises EmitError, naming the op."""
@@ -32,7 +35,8 @@ def emit_triton(module: ModuleOp) -> str:
     body = "\n\n\n".join(kernels)
     helpers = helpers_for(body)
     table = "LAUNCH = {\n" + "".join(rows) + "}"
-    parts = [_HEAD, helpers, body, table] if helpers else [_HEAD, body, table]
+    head = f"{_HEAD}\n{_MODE}" if "MI_INTERPRETED" in helpers else _HEAD
+    parts = [head, helpers, body, table] if helpers else [head, body, table]
     return "\n\n".join(p.rstrip() + "\n" for p in parts)
 
 

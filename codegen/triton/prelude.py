@@ -15,7 +15,15 @@ _CALL = re.compile(r"\b(mi_\w+)\b")
 
 # name -> (parameters, body lines)
 _PLAIN: dict[str, tuple[str, str]] = {
-    "mi_div": ("a, b", "return tl.div_rn(a, b) if a.dtype == tl.float32 else a / b"),
+    # the division's short way is not for dividends of 0
+    "mi_div": (
+        "a, b",
+        "if a.dtype == tl.float32:\n"
+        "        q = tl.div_rn(tl.where(a == 0.0, 1.1920928955078125e-07, a), b)\n"
+        "        return tl.where(a == 0.0, a * q, q)\n"
+        "    else:\n"
+        "        return a / b",
+    ),
     "mi_reciprocal": (
         "a",
         "return tl.div_rn(tl.full([1], 1.0, a.dtype), a) if a.dtype == tl.float32 else 1.0 / a",
@@ -24,7 +32,7 @@ _PLAIN: dict[str, tuple[str, str]] = {
     "mi_minimum": ("a, b", "return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)"),
     "mi_fmax": ("a, b", "return tl.where(a != a, b, tl.where(b != b, a, tl.maximum(a, b)))"),
     "mi_fmin": ("a, b", "return tl.where(a != a, b, tl.where(b != b, a, tl.minimum(a, b)))"),
-    "mi_relu": ("a", "return tl.where(a < 0, tl.zeros_like(a), a)"),
+    "mi_relu": ("a", "return mi_c_max(a, tl.zeros_like(a))"),
     "mi_sign": (
         "a",
         "return (a > 0).to(a.dtype) - (a < 0).to(a.dtype)\n    # NaN gives 0, as torch.sign does",
@@ -72,7 +80,8 @@ _PLAIN: dict[str, tuple[str, str]] = {
     "mi_trunc": ("a", "return tl.where(a < 0, tl.ceil(a), tl.floor(a))"),
     "mi_floor": ("a", "return tl.floor(a)"),
     "mi_ceil": ("a", "return tl.ceil(a)"),
-    "mi_round": (
+    "mi_round": ("a", "return mi_round_by_hand(a) if MI_INTERPRETED else libdevice.rint(a)"),
+    "mi_round_by_hand": (
         "a",
         "f = tl.floor(a)\n"
         "    d = a - f\n"

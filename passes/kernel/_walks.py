@@ -42,6 +42,33 @@ def _prefers(stage: Loop, row: Loop) -> bool:
     return bool(strided) and all(not is_strided(op, other) for op in strided)
 
 
+def unit(op: Access, loop: Loop) -> bool:
+    """An access moves by one element with the loop's variable."""
+    index, atom = op.index.data[0], ex.dim_atom(loop.var.data)
+    return index.is_linear_in(atom) and index.coeff(atom) is ex.ONE
+
+
+def apart(loop: Loop) -> int:
+    """Distinct loads of a loop whose neighbours are two elements apart or more, but not far."""
+    found = {
+        (op.buffer, op.index.data[0])
+        for op in accesses_of(loop)
+        if isinstance(op, k.LoadOp) and not op.index_operands
+    }
+    return sum(2 <= abs(_step(index, ex.dim_atom(loop.var.data))) <= 16 for _, index in found)
+
+
+def _step(index: Expr, atom: Atom) -> int:
+    """How far an index moves with a variable, its lowest digit if it divides it; 0: not known."""
+    steps: list[int] = []
+    for mono, c in index.terms:
+        for part in mono:
+            low = part.kind == "mod" and part.args[0].as_atom is atom
+            if part is atom or low:
+                steps.append(c if len(mono) == 1 else 0)
+    return steps[0] if len(steps) == 1 else 0
+
+
 def footprint(op: Access, chain: Iterable[Loop], hints: Mapping[Atom, int]) -> int:
     """Bytes that an access touches over the loops of a chain, as if each index were another."""
     size, index = item_of(op), op.index.data[0]

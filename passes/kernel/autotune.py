@@ -41,7 +41,7 @@ MODES = {"off": 0, "fast": 2, "max": 5}
 Change = tuple[float, float]
 """Factors of the lanes and of the warps."""
 _POINTS: tuple[Change, ...] = ((2, 1), (2, 2), (0.5, 1), (1, 2), (4, 2))
-_ROWS: tuple[Change, ...] = ((1, 2), (1, 0.5), (2, 2), (2, 1), (0.5, 0.5))
+_ROWS: tuple[Change, ...] = ((1, 2), (1, 0.5), (1, 4), (2, 2), (2, 1), (0.5, 0.5))
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,14 @@ from minductor.passes.kernel._tree import (
     module_hints,
     set_words,
 )
-from minductor.passes.kernel._walks import Access, accesses_of, across, bytes_along, footprint
+from minductor.passes.kernel._walks import (
+    accesses_of,
+    across,
+    apart,
+    bytes_along,
+    footprint,
+    unit,
+)
 from minductor.passes.kernel._walks import item_of as item
 
 THREADS = 2048
@@ -52,8 +59,8 @@ class KernelBlocksPass(MiniPass):
     """Schedule the loops of Triton kernels.
 
     block: elements of a program in pointwise kernels of 4-byte elements; square: edge of a block
-    whose accesses disagree; units, l2: the machine's multiprocessors, bytes of its second-level
-    cache.
+    whose accesses disagree; row: elements of a row that a thread holds where rows are many; units,
+    l2: the machine's multiprocessors, bytes of its second-level cache.
     """
 
     name = "kernel-blocks"
@@ -62,6 +69,7 @@ class KernelBlocksPass(MiniPass):
 
     block: int = 1024
     square: int = 64
+    row: int = 32
     units: int = 132
     l2: int = 50 << 20
 
@@ -146,11 +154,18 @@ class _Scheduler:
         warps = 4
         if len(fast) > 1:
             warps = self._square(chain, fast[:2], lanes)
+        elif apart(chain[-1]) >= 2:
+            # neighbours in a thread would leave gaps between what threads load at a time
+            left = 1024 // max(2, *(item(op) for op in accesses_of(chain[-1])))
+            for i in reversed(range(len(chain))):
+                lanes[i] = min(left, power_of_two(self._size(chain[i])))
+                left //= lanes[i]
+            warps = 8
         else:
             left = self._room(chain)
             order = [*fast, *(i for i in reversed(range(len(chain))) if i not in fast)]
             for i in order[:2]:
-                lanes[i] = fitting(self._size(chain[i]), left)
+                lanes[i] = fitting(self._size(chain[i]), left, 16 if i == order[0] else 4)
                 left //= lanes[i]
         for i, loop in enumerate(chain):
             self._set(loop, lanes[i], "grid")
@@ -187,7 +202,7 @@ class _Scheduler:
         most = max((size for _, size in found), default=0)
         for op, size in found:
             for i, loop in enumerate(chain):
-                if 8 * size >= most and _unit(op, loop):
+                if 8 * size >= most and unit(op, loop):
                     moved[i] += size
         dims = [i for i, n in moved.items() if n and self._size(chain[i]) >= 8]
         dims.sort(key=lambda i: -moved[i])
@@ -196,7 +211,7 @@ class _Scheduler:
     # -- rows -------------------------------------------------------------------------------------
     def _tile(self, chain: list[Loop], tile: Loop) -> None:
         # a fold needs an axis, also of one element; an open row has its room already
-        lanes = max(2, power_of_two(self._size(tile)))
+        lanes, warps = max(2, power_of_two(self._size(tile))), 0
         if tile.extent.data.as_int is None:
             lanes = max(tile.words.data.lanes, 2)
         self._set(tile, lanes)
@@ -207,12 +222,34 @@ class _Scheduler:
             room = self.options.block * (2 if small else 1)
             if across([tile], row):
                 rows = self._abreast(chain, max(1, 4 * self.options.block // lanes))
+            elif warps := self._lone(chain, tile, lanes):
+                rows = max(1, (16 if warps == 4 else 32) * self.options.row * warps // lanes)
             else:
                 rows = min(max(1, room // lanes), 8, power_of_two(self._size(row)))
             if rows > 1:
                 self._set(row, rows)
             total *= rows
-        self._config(4 if total <= 2048 else 8 if total <= 4096 else 16 if total <= 16384 else 32)
+        usual = 4 if total <= 2048 else 8 if total <= 4096 else 16 if total <= 16384 else 32
+        self._config(warps or usual)
+
+    def _lone(self, chain: list[Loop], tile: Loop, lanes: int) -> int:
+        """Warps that fold rows without waiting for each other, where there are rows enough.
+
+        Rows that a warp takes at one go share a program of four; of longer ones a warp has `row`
+        elements a thread. 0: no such.
+        """
+        items = [item(op) for op in accesses_of(tile)]
+        vector = 16 // max(2, min(items, default=4))
+        rows = 1
+        for loop in chain:
+            rows *= self._size(loop)
+        if lanes <= 32 * vector:
+            warps = 4
+        elif lanes <= 128 * self.options.row:
+            warps = max(1, lanes // (32 * self.options.row))
+        else:
+            return 0
+        return warps if rows * lanes >= 512 * self.options.units * self.options.row * warps else 0
 
     def _crossed(self, tile: k.TileOp) -> None:
         """Rows inside a tile of columns, some at once."""
@@ -231,8 +268,8 @@ class _Scheduler:
         warps, again = 8, self._read_again(leaves)
         if chain and again:
             rows = again * max(self._size(leaf) for leaf in leaves)
-            # a row is needed from its first reading to its last only; the output passes through too
-            room = 5 * self.options.l2 // 4
+            # the output passes through too, and each half of the cache serves half of the machine
+            room = 3 * self.options.l2 // 5
             while warps < 32 and self._under_way(warps, chain) * rows > room:
                 warps *= 2
         for leaf in leaves:
@@ -308,12 +345,6 @@ class _Scheduler:
 def _values(loop: Loop) -> int:
     """Accumulators of a loop."""
     return len(loop.results)
-
-
-def _unit(op: Access, loop: Loop) -> bool:
-    """An access moves by one element with the loop's variable."""
-    index, atom = op.index.data[0], ex.dim_atom(loop.var.data)
-    return index.is_linear_in(atom) and index.coeff(atom) is ex.ONE
 
 
 def _leaves(loop: Loop) -> list[Loop]:

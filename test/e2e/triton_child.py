@@ -43,6 +43,14 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "pad": (lambda x: F.pad(x, (1, 2, 3, 4)) * 2, [(8, 20)]),
     "group_norm": (lambda x: F.group_norm(x, 2), [(2, 8, 6, 6)]),
     "max_pool": (lambda x: F.max_pool2d(x, 2), [(2, 3, 8, 8)]),
+    "pools": (lambda x: (F.max_pool2d(x, 3, 2, 1), F.avg_pool2d(x, 2)), [(2, 3, 14, 10)]),
+    "bytes": (
+        lambda u: (((u.float() - 127).relu() / 0.02).round() * 0.02).clamp(0, 255).to(torch.uint8),
+        [torch.arange(256, dtype=torch.uint8)],
+    ),
+    "divided": (
+        lambda x, y: (x / 3, y / x, (x * 0) / y, x / 0.0, -x / 4), [(8, 20), (8, 20)],
+    ),
     "foreach": (
         lambda x, y, z: torch._foreach_mul(torch._foreach_add([x, y, z], 1.5), [2.0, 3.0, 4.0]),
         [(8, 20), (7,), (33, 100)],
@@ -143,6 +151,24 @@ def elementary() -> None:
         zero = want == 0
         assert torch.equal(torch.signbit(got[zero]), torch.signbit(want[zero])), name
         print(f"equal {name}")
+    fast(torch.cat([special, huge, torch.linspace(-9, 9, 4001), torch.linspace(-0.1, 0.1, 1001)]))
+
+
+def fast(x: torch.Tensor) -> None:
+    """Those for results of half precision, in f16, which the interpreter rounds right."""
+    y = torch.cat([x.abs(), torch.linspace(0.9, 1.1, 1001)]).half()
+    for name in ("sin", "cos", "tanh", "sigmoid", "erf", "gelu", "log"):
+        function = getattr(torch, name, F.gelu)
+        arg = y if name == "log" else x.half()
+        torch._dynamo.reset()
+        options: Any = {"strict": True, "target": "triton"}
+        compiled: Any = torch.compile(lambda x: function(x), backend="minductor", options=options)
+        got, want = compiled(arg), function(arg.double()).half()
+        near = 2e-7 if name == "gelu" else 6e-8
+        torch.testing.assert_close(got, want, rtol=1.1e-3, atol=near, equal_nan=True, msg=name)
+        zero = want == 0
+        assert torch.equal(torch.signbit(got[zero]), torch.signbit(want[zero])), name
+        print(f"equal fast {name}")
 
 
 def cubin() -> None:

@@ -18,3 +18,23 @@ kernel.func @once(read %x : !kernel.buf<f32[50000000]>, write %o : !kernel.buf<f
   parallel d0 : 1000 {
     %m = reduce d1 : 50000 [max] -> f32 { %a = load %x[50000 * d0 + d1] : f32  yield %a : f32 }
     store %m, %o[d0] } }
+
+/// Many rows: each is folded by one warp, short ones by a part of one; few take all warps, so that
+/// the machine is busy.
+// CHECK-LABEL: kernel.func @many
+// CHECK-SAME:    warps = 1
+// CHECK:         kernel.parallel d0 : 32768 <run grid> {
+// CHECK-LABEL: kernel.func @short
+// CHECK-SAME:    warps = 4
+// CHECK:         kernel.parallel d0 : 524288 <run grid, lanes 32, tail none> {
+// CHECK-LABEL: kernel.func @lonely
+// CHECK-SAME:    warps = 4
+kernel.func @many(read %x : !kernel.buf<bf16[25165824]>, write %o : !kernel.buf<bf16[32768]>) [] config {target = "triton"} {
+  parallel d0 : 32768 { tile d1 : 768 {
+    %a = load %x[768 * d0 + d1] : bf16  %m = fold max %a over d1 : bf16 -> bf16  store %m, %o[d0] } } }
+kernel.func @short(read %x : !kernel.buf<f32[33554432]>, write %o : !kernel.buf<f32[524288]>) [] config {target = "triton"} {
+  parallel d0 : 524288 { tile d1 : 64 {
+    %a = load %x[64 * d0 + d1] : f32  %m = fold max %a over d1 : f32 -> f32  store %m, %o[d0] } } }
+kernel.func @lonely(read %x : !kernel.buf<f32[131072]>, write %o : !kernel.buf<f32[128]>) [] config {target = "triton"} {
+  parallel d0 : 128 { tile d1 : 1024 {
+    %a = load %x[1024 * d0 + d1] : f32  %m = fold max %a over d1 : f32 -> f32  store %m, %o[d0] } } }

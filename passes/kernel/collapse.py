@@ -1,0 +1,129 @@
+"""kernel-collapse: the loops of a pointwise kernel become one where its loads lie apart.
+
+Before, target triton, a pooling:
+    kernel.parallel d0 : 8192 { kernel.parallel d1 : 28 { kernel.parallel d2 : 28 {
+      %a = kernel.load %x[3136 * d0 + 112 * d1 + 2 * d2]
+      ..  kernel.store %m, %o[784 * d0 + 28 * d1 + d2] } } }
+
+After:
+    kernel.parallel d0 : 6422528 {
+      %a = kernel.load %x[.. 112 * ((d0 floordiv 28) mod 28) + 2 * (d0 mod 28)]
+      ..  kernel.store %m, %o[d0] }
+
+A block of powers of two over short loops has dead lanes: a quarter of them at 28 by 28. One loop
+has none, and costs divisions by constants, which pay where several loads share them. Loads that
+walk memory in order would lose their vectors: only kernels qualify that have two loads or more that
+do not, and that store in order along all loops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from minductor.dialects import expr as ex
+from minductor.dialects.attrs import ExprAttr, IndexAttr
+from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.expr_simplify import Ranges
+from minductor.dialects.kernel import ops as k
+from minductor.dialects.loop.verify import symbol_ranges
+from minductor.passes.base import MiniPass
+from minductor.passes.kernel._tree import LOOPS, kernels_of, nest_of
+from minductor.passes.kernel._walks import accesses_of, apart
+from minductor.passes.kernel.flatten import joined
+from minductor.passes.remarks import sink_of
+
+
+@dataclass(frozen=True)
+class KernelCollapsePass(MiniPass):
+    """Make one loop of the nests of pointwise Triton kernels whose loads lie apart.
+
+    collapse: false leaves all as it is; most: an innermost loop of more iterations has few dead
+    lanes and stays.
+    """
+
+    name = "kernel-collapse"
+    needs = frozenset({"kernel"})
+
+    collapse: bool = True
+    most: int = 512
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the perfect nests of every Triton kernel."""
+        if not self.collapse:
+            return
+        symbols = symbol_ranges(op)
+        for func in kernels_of(op, "triton"):
+            ops = list(func.body.block.ops)
+            if len(ops) != 1 or not isinstance(ops[0], k.ParallelOp):
+                continue
+            chain = nest_of(ops[0])
+            why = self._refusal(chain, symbols)
+            if why is None:
+                _collapse(chain, symbols)
+            elif why:
+                sink_of(ctx).refused(self.name, func.sym_name.data, why)
+
+    def _refusal(self, chain: list[k.ParallelOp], symbols: Ranges) -> str | None:
+        """Why a nest stays, "" for one that this is not about; None if it need not."""
+        body = chain[-1].body.block
+        if len(chain) < 2 or any(isinstance(op, LOOPS) for op in body.ops):
+            return ""
+        if apart(chain[-1]) < 2:
+            return "fewer than two loads lie apart"
+        lengths = [loop.extent.data.as_int for loop in chain]
+        if any(n is None for n in lengths):
+            return "a length is known only at run time"
+        if (lengths[-1] or 0) > self.most:
+            return f"an innermost loop of {lengths[-1]} has few dead lanes"
+        env, total = _digits(chain)
+        ranges = symbols.with_extents([(chain[0].var.data, total)])
+        flat = ex.dim(chain[0].var.data)
+        for op in accesses_of(chain[-1]):
+            if isinstance(op, k.StoreOp):
+                index = joined(ranges.simplify(op.index.data[0].subs(env)))
+                if op.combine is not None or index - flat != ex.const((index - flat).as_int or 0):
+                    return "a store is not in order along all loops"
+        return None
+
+
+def _digits(chain: list[k.ParallelOp]) -> tuple[dict[Atom, Expr], Expr]:
+    """Each loop's variable as a digit of the first one's, and how many there are together."""
+    flat, step = ex.dim(chain[0].var.data), ex.ONE
+    env: dict[Atom, Expr] = {}
+    for loop in reversed(chain):
+        digit = flat if step is ex.ONE else ex.floordiv(flat, step)
+        whole = loop is chain[0]
+        env[ex.dim_atom(loop.var.data)] = digit if whole else ex.mod(digit, loop.extent.data)
+        step = step * loop.extent.data
+    return env, step
+
+
+def _collapse(chain: list[k.ParallelOp], symbols: Ranges) -> None:
+    env, total = _digits(chain)
+    outer, inner = chain[0], chain[-1]
+    body = inner.body.block
+    inner.body.detach_block(body)
+    for op in list(outer.body.block.ops):
+        op.detach()
+        op.erase(safe_erase=False)
+    outer.body.detach_block(outer.body.block)
+    outer.body.add_block(body)
+    outer.extent = ExprAttr(total)
+    ranges = symbols.with_extents([(outer.var.data, total)])
+    for op in body.walk():
+        _rewrite(op, env, ranges)
+
+
+def _rewrite(op: Operation, env: dict[Atom, Expr], ranges: Ranges) -> None:
+    def moved(e: Expr) -> Expr:
+        return joined(ranges.simplify(e.subs(env)))
+
+    for name, attr in list(op.properties.items()):
+        if isinstance(attr, ExprAttr):
+            op.properties[name] = ExprAttr(moved(attr.data))
+        elif isinstance(attr, IndexAttr):
+            op.properties[name] = IndexAttr(tuple(moved(e) for e in attr.data))
