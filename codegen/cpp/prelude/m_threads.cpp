@@ -44,18 +44,37 @@ template<bool atomic, class T, class L, class A, class M, class B> INL void upda
     if constexpr (atomic) atomic_update(q, [&](T old) { return f(old, t[i]); }); else *q = f(*q, t[i]);
   }
 }
-//@ interleave: interleave_low interleave_high
-// Lanes of x and y in turn: the low half of the pairs, or the high one.
-template<class V, int... I> INL V interleave_low(V x, V y, seq<I...>) { return __builtin_shufflevector(x, y, (I / 2 + (I & 1) * (int)sizeof...(I))...); }
-template<class V, int... I> INL V interleave_high(V x, V y, seq<I...>) { return __builtin_shufflevector(x, y, ((I + (int)sizeof...(I)) / 2 + (I & 1) * (int)sizeof...(I))...); }
-//@ transpose: transpose_square transpose_block
+//@ weave: weave_low weave_high pick_lanes in_lane
+// Shuffles that stay within lanes of 16 bytes, or move such lanes whole: one cheap instruction each.
+template<class V> constexpr int in_lane = 16 / (int)sizeof(el<V>) < width<V> ? 16 / (int)sizeof(el<V>) : width<V>;
+// Elements of x and y in turn, in each lane from its low half, or from its high one.
+template<int E, class V, int... I> INL V weave_low(V x, V y, seq<I...>) { return __builtin_shufflevector(x, y, (I / E * E + I % E / 2 + (I & 1) * (int)sizeof...(I))...); }
+template<int E, class V, int... I> INL V weave_high(V x, V y, seq<I...>) { return __builtin_shufflevector(x, y, (I / E * E + (E + I % E) / 2 + (I & 1) * (int)sizeof...(I))...); }
+// The even lanes of x and y, or the odd ones.
+template<int E, int odd, class V, int... I> INL V pick_lanes(V x, V y, seq<I...>) { return __builtin_shufflevector(x, y, ((2 * (I / E) + odd) * E + I % E)...); }
+//@ transpose: transpose_square transpose_block transpose_lanes
 // t[R][C] becomes t[C][R] in place: blocks in registers when square, else by way of a copy.
+template<int step, int E, class V> INL void transpose_lanes(V *r) {
+  if constexpr (step < E) {
+    V s[E];
+    for (int i = 0; i < E / 2; ++i) {
+      s[2 * i] = weave_low<E>(r[i], r[i + E / 2], upto<width<V>>());
+      s[2 * i + 1] = weave_high<E>(r[i], r[i + E / 2], upto<width<V>>());
+    }
+    for (int i = 0; i < E; ++i) r[i] = s[i];
+    transpose_lanes<2 * step, E>(r);
+  }
+}
+// Each lane by itself first, E rows at a time; then row k of all these squares, lane by lane.
 template<int step, int B, class V> INL void transpose_block(V *r) {
-  if constexpr (step < B) {
+  constexpr int E = in_lane<V>, M = B / E;
+  if constexpr (step == 1) for (int i = 0; i < B; i += E) transpose_lanes<1, E>(r + i);
+  if constexpr (step < M) {
     V s[B];
-    for (int i = 0; i < B / 2; ++i) {
-      s[2 * i] = interleave_low(r[i], r[i + B / 2], upto<B>());
-      s[2 * i + 1] = interleave_high(r[i], r[i + B / 2], upto<B>());
+    for (int k = 0; k < E; ++k) for (int i = 0; i < M / 2; ++i) {
+      V x = r[2 * i * E + k], y = r[(2 * i + 1) * E + k];
+      s[i * E + k] = pick_lanes<E, 0>(x, y, upto<B>());
+      s[(i + M / 2) * E + k] = pick_lanes<E, 1>(x, y, upto<B>());
     }
     for (int i = 0; i < B; ++i) r[i] = s[i];
     transpose_block<2 * step, B>(r);
