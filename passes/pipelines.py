@@ -70,6 +70,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-memory",
     "kernel-pool",
     "kernel-stream",
+    "kernel-prefetch",
     "verify-stage{stage=kernel}",
 )
 """fused `loop` to scheduled `kernel`, for the C++ emitter."""

@@ -67,6 +67,7 @@ PASSES: dict[str, str] = {
     "kernel-memory": "minductor.passes.kernel.memory:KernelMemoryPass",
     "kernel-pool": "minductor.passes.kernel.pool:KernelPoolPass",
     "kernel-stream": "minductor.passes.kernel.stream:KernelStreamPass",
+    "kernel-prefetch": "minductor.passes.kernel.prefetch:KernelPrefetchPass",
     "kernel-capture": "minductor.passes.kernel.capture:KernelCapturePass",
     # any level
     "verify-stage": "minductor.passes.verify_stage:VerifyStagePass",

@@ -85,6 +85,7 @@ def load(scope: Scope, op: k.LoadOp) -> None:
         _scalar_load(scope, op, dtype)
         return
     condition, _ = _condition(scope, None if op.mask is None else op.mask[0])
+    _fetch(scope, op, e, operands)
     if condition is None:
         pick = _pick(scope, e, operands) if op.pick is not None else None
         text = _vector_load(scope, buffer, e, operands)
@@ -98,6 +99,14 @@ def load(scope: Scope, op: k.LoadOp) -> None:
         other = to_memory(scope.spread(op.mask[1]), dtype)
     text = _masked_load(scope, (buffer, e, operands), condition, other)
     scope.define(result, from_memory(text, dtype))
+
+
+def _fetch(scope: Scope, op: k.LoadOp | k.StoreOp, e: Expr, operands: list[SSAValue]) -> None:
+    """Ask for the lines that an access with `ahead` takes later."""
+    if op.ahead is not None and scope.lane is not None:
+        pointer = _pointer(scope, op.buffer, e, operands)
+        ahead, write = scope.index.text(op.ahead.data), int(isinstance(op, k.StoreOp))
+        scope.out.line(f"fetch<{write}>(L, {pointer} + {ahead});")
 
 
 def _scalar_load(scope: Scope, op: k.LoadOp, dtype: str) -> None:
@@ -269,6 +278,7 @@ def _vector_store(scope: Scope, op: k.StoreOp, combine: str | None) -> None:
     dtype, e, operands = _buffer_dtype(op.buffer), op.index.data[0], op.index_operands
     value = to_memory(scope.spread(op.value), dtype)
     condition, _ = _condition(scope, op.mask)
+    _fetch(scope, op, e, operands)
     step = _step(scope, e, operands)
     known = None if step is None else step.as_int
     base = scope.text(op.buffer)

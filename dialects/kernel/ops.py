@@ -312,6 +312,7 @@ class LoadOp(LoadText, AccessVerify, IRDLOperation):
 
     Operands: buffer, index operands, condition and substitute when `masked`. `pick`: the lanes of
     every vector lie about its first in one way, at most two vectors apart: a shuffle brings them.
+    `ahead`: the line of the element so much further is asked for too.
     """
 
     name = "kernel.load"
@@ -322,6 +323,7 @@ class LoadOp(LoadText, AccessVerify, IRDLOperation):
     nt = opt_prop_def(UnitAttr)
     evict = opt_prop_def(StringAttr)
     pick = opt_prop_def(UnitAttr)
+    ahead = opt_prop_def(ExprAttr)
     result = result_def()
 
     @staticmethod
@@ -360,6 +362,7 @@ class StoreOp(StoreText, AccessVerify, IRDLOperation):
 
     Operands: value, buffer, index operands, then the condition when `masked`. `by`: how concurrent
     combining stores stay exact, "atomic" or "owner" (each thread owns a range of the index).
+    `ahead` as for loads.
     """
 
     name = "kernel.store"
@@ -372,6 +375,7 @@ class StoreOp(StoreText, AccessVerify, IRDLOperation):
     nt = opt_prop_def(UnitAttr)
     evict = opt_prop_def(StringAttr)
     by = opt_prop_def(StringAttr)
+    ahead = opt_prop_def(ExprAttr)
 
     @staticmethod
     def of(

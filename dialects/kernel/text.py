@@ -274,8 +274,8 @@ class TransposeText(Operation):
         )
 
 
-LOAD_WORDS = ("nt", "evict", "pick")
-STORE_WORDS = ("nt", "evict", "by")
+LOAD_WORDS = ("nt", "evict", "pick", "ahead")
+STORE_WORDS = ("nt", "evict", "by", "ahead")
 
 
 class LoadText(Operation):

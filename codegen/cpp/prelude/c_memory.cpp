@@ -94,6 +94,11 @@ template<class V> INL void st_stream(el<V> *p, V x) {
 }
 template<class T, int N> INL void st_nt(Full<N>, T *p, vec<T, N> x) { st_stream<vec<T, N>>(p, x); }
 template<class T, int N> INL void st_nt(Part<N> L, T *p, vec<T, N> x) { st_some<vec<T, N>>(p, x, L.k); }
+//@ fetch
+// Asks for the lines of a vector that is needed later; the single elements of a tail do not.
+template<int write, class L, class T> INL void fetch(L, const T *p) {
+  if constexpr (L::n > 1) for (int i = 0; i < L::n * (int)sizeof(T); i += 64) __builtin_prefetch((const char *)p + i, write);
+}
 //@ fence
 // Non-temporal stores are seen by other threads after this.
 #if defined(__SSE2__)

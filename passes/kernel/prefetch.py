@@ -1,0 +1,158 @@
+"""kernel-prefetch: large buffers that loops walk in order are asked for some KiB ahead.
+
+Before:
+    kernel.parallel d0 : 2048 <run threads> {
+      %s = kernel.reduce d1 : 1024 <lanes 16, unroll 4, tail none> [add] -> f32 {
+        %v = kernel.load %x[1024 * d0 + d1] : f32  .. } .. }
+
+After:
+        %v = kernel.load %x[1024 * d0 + d1] {ahead = #loop.expr<1024>} : f32
+
+Machines fetch ahead by themselves, but stop at each page of 4 KiB, wait for a few misses before
+they begin, and never fetch the lines that are about to be written. `ahead` is in elements: the line
+that the same access takes so many elements further. It is worth about `prefetch` bytes of the
+access's own walk; where rows are short and lie apart it leads into a row of a later iteration, else
+into the next row of the loop around. Buffers that stay in a near cache, rows that an earlier stage
+brought, gathers, and tiles, which move whole blocks, are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from minductor.dialects import expr as ex
+from minductor.dialects.attrs import ExprAttr
+from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.kernel import ops as k
+from minductor.dialects.types import BufType
+from minductor.passes.base import MiniPass
+from minductor.passes.kernel._tree import LOOPS, Loop, estimate, kernels_of, module_hints
+from minductor.passes.kernel._walks import Access, accesses_of, item_of
+
+HALF_LINE = 32
+"""Bytes of a vector below which several requests would go to one line."""
+NEAR = 32 << 10
+"""Bytes of a row that may be fetched whole while the row before is worked on."""
+WASTE = 8
+"""A request may miss its row in one of so many cases."""
+
+
+@dataclass(frozen=True)
+class KernelPrefetchPass(MiniPass):
+    """Write `ahead` on accesses of C++ kernels.
+
+    prefetch: bytes of its walk that an access looks ahead, 0 leaves all as it is; beyond: KiB of a
+    buffer from which on it is not taken to be in a near cache.
+    """
+
+    name = "kernel-prefetch"
+    needs = frozenset({"lanes", "threads"})
+
+    prefetch: int = 4096
+    beyond: int = 256
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Look at each access of every C++ kernel, in order."""
+        if not self.prefetch:
+            return
+        hints = module_hints(op)
+        for kernel in kernels_of(op, "cpp"):
+            seen: set[tuple[SSAValue, Expr]] = set()
+            for access in accesses_of(kernel):
+                key = (access.buffer, _numbered(access))
+                if key in seen or not self._streams(access, hints):
+                    continue
+                seen.add(key)
+                ahead = self._ahead(access, hints)
+                if ahead is not None:
+                    access.ahead = ExprAttr(ahead)
+
+    def _streams(self, op: Access, hints: Mapping[Atom, int]) -> bool:
+        """Consecutive elements along the lanes, of a large buffer, under no condition."""
+        type_, lane = op.buffer.type, next(_lane_loops(op), None)
+        if lane is None or not isinstance(type_, BufType) or isinstance(op.buffer.owner, Operation):
+            return False
+        if isinstance(op, k.StoreOp) and (op.combine is not None or op.nt is not None):
+            return False
+        if op.masked is not None or op.index_operands or _in_tile(op):
+            return False
+        if estimate(type_.elements, hints) * item_of(op) < self.beyond << 10:
+            return False
+        index, atom = op.index.data[0], ex.dim_atom(lane.var.data)
+        in_order = index.is_linear_in(atom) and index.coeff(atom) is ex.ONE
+        return in_order and lane.words.data.lanes * item_of(op) >= HALF_LINE
+
+    def _ahead(self, op: Access, hints: Mapping[Atom, int]) -> Expr | None:
+        """How many elements ahead; None where the walk is too short or not a regular one."""
+        index = op.index.data[0]
+        moved = item_of(op)
+        steps: list[_Step] = []
+        for loop in _loops_around(op):
+            lanes = loop.words.data.lanes
+            atom = ex.dim_atom(loop.var.data)
+            trips = -(-max(1, estimate(loop.extent.data, hints)) // lanes)
+            moved *= lanes
+            if atom not in index.vars("d"):
+                continue
+            if not index.is_linear_in(atom):
+                break
+            step = _Step(index.coeff(atom) * lanes, moved, trips)
+            if steps and step.stride is steps[-1].stride * steps[-1].trips:
+                last = steps.pop()
+                step = _Step(last.stride, last.moved, last.trips * trips)
+            steps.append(step)
+            moved *= trips
+        for at, step in enumerate(steps):
+            if step.moved * step.trips >= self.prefetch:
+                return step.ahead(self.prefetch, steps[at + 1] if at + 1 < len(steps) else None)
+        return None
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Loops that an access walks without a gap: elements and bytes of a trip, number of trips."""
+
+    stride: Expr
+    moved: int
+    trips: int
+
+    def ahead(self, wanted: int, around: _Step | None) -> Expr:
+        """Elements between an iteration and the one `wanted` bytes later."""
+        count = -(-wanted // self.moved)
+        if around is None or count * WASTE <= self.trips or self.moved * self.trips > NEAR:
+            return self.stride * count
+        return around.stride
+
+
+def _numbered(op: Access) -> Expr:
+    """The index, its variables numbered as their loops are: alike in all stages of a row."""
+    index = op.index.data[0]
+    atoms = [ex.dim_atom(loop.var.data) for loop in _loops_around(op)]
+    moving = [atom for atom in reversed(atoms) if atom in index.vars("d")]
+    return index.subs({atom: ex.dim(i) for i, atom in enumerate(moving)})
+
+
+def _loops_around(op: Operation) -> Iterator[Loop]:
+    """The loops around an op, innermost first."""
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, LOOPS):
+            yield parent
+        parent = parent.parent_op()
+
+
+def _lane_loops(op: Operation) -> Iterator[Loop]:
+    return (loop for loop in _loops_around(op) if loop.words.data.lanes > 1)
+
+
+def _in_tile(op: Access) -> bool:
+    """The access fills or empties a block in registers."""
+    block = op.parent
+    assert block is not None
+    owners = [one.buffer.owner for one in block.ops if isinstance(one, k.LoadOp | k.StoreOp)]
+    return any(isinstance(owner, k.LocalOp) and owner.space.data == "reg" for owner in owners)
