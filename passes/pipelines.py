@@ -61,6 +61,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-keep",
     "kernel-moments",
     "kernel-vectorize",
+    "kernel-strength",
     "kernel-pack",
     "kernel-threads",
     "kernel-extern-out",

@@ -46,6 +46,7 @@ PASSES: dict[str, str] = {
     "kernel-moments": "minductor.passes.kernel.moments:KernelMomentsPass",
     "kernel-keep": "minductor.passes.kernel.keep:KernelKeepPass",
     "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",
+    "kernel-strength": "minductor.passes.kernel.strength:KernelStrengthPass",
     "kernel-pack": "minductor.passes.kernel.pack:KernelPackPass",
     "kernel-threads": "minductor.passes.kernel.threads:KernelThreadsPass",
     "kernel-reciprocal": "minductor.passes.kernel.reciprocal:KernelReciprocalPass",

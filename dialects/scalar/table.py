@@ -14,7 +14,7 @@ Columns of a row
   ulp       bound of the error in units in the last place of an f32 result (0: exactly rounded)
 
 Integer results wrap around. Comparisons with NaN are false, except `ne`. `minimum` and `maximum`
-propagate NaN; `fmin` and `fmax` ignore it. `floordiv` and `remainder` follow Python's signs, `fmod`
+propagate NaN; `fmin` and `fmax` ignore it. `divide_by` is `div` by a number that all lanes share. `floordiv` and `remainder` follow Python's signs, `fmod`
 and `truncdiv` C's. Integer division by zero is a fault. A row is the only place that an op's
 semantics is written; overrides for a target are extra text in its column.
 """
@@ -83,6 +83,7 @@ def _arith() -> list[ScalarRow]:
         _infix("sub", "-", _NUM2, lambda a, b: a - b),
         _infix("mul", "*", _NUM2, lambda a, b: a * b),
         ScalarRow("div", two, "same", "{0} / {1}", "({0} / {1})", "mi_div({0}, {1})", cost=4),
+        replace(_named("divide_by", two, "{0} / {1}", cost=3), triton="mi_div({0}, {1})"),
         _named("floordiv", _NUM2, "torch.floor_divide({0}, {1})", safe=False, cost=8),
         _named("truncdiv", _NUM2, trunc, safe=False, cost=8),
         _named("remainder", _NUM2, safe=False, cost=10),
@@ -287,7 +288,8 @@ def _transcendental() -> list[ScalarRow]:
             ("airy_ai", 80),
         )
     ]
-    return [*exact, *usual, *special, _math("trigamma", 40, 8, "torch.polygamma(1, {0})")]
+    sums = [_math("erf_plus_one", 12, 4, "1 + torch.erf({0})", "(1.0 + mi_erf({0}))")]
+    return [*exact, *usual, *sums, *special, _math("trigamma", 40, 8, "torch.polygamma(1, {0})")]
 
 
 POLYNOMIALS = (

@@ -151,6 +151,21 @@ template<class F> INL F m_relu(F x) { return at_least(x, bc<F>(0)); }
 template<class M, class F> INL F m_select(M c, F a, F b) { return m_where(c, a, b); }
 //@ m_reciprocal
 template<class F> INL F m_reciprocal(F x) { return bc<F>(1) / x; }
+//@ m_divide_by
+// x / s where s is one number for all lanes: by its reciprocal, less what that has too much of x,
+// which rounds as a division does (Markstein 1990), to 2 ulp where x is next to subnormal, and keeps
+// the sign of zero for s > 0. Of infinities and NaN the product stands.
+template<class F> INL F m_divide_by(F x, F s) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  typedef el<F> T;
+  const T one = lane(s, 0);
+  if (width<F> > 1 && __builtin_expect(one > T(0x1p-96) && one < T(0x1p96), 1)) {
+    const F r = bc<F>(T(1) / one), q = x * r, p = m_mad(-m_mad(q, s, -x), r, q);
+    return m_sel(p == p, p, q);
+  }
+#endif
+  return x / s;
+}
 //@ m_rsqrt
 template<class F> INL F m_rsqrt(F x) { return bc<F>(1) / m_sqrt(x); }
 //@ whole

@@ -53,3 +53,18 @@ template<class F> INL F m_erf(F x) {
     return m_sel(a < bc<F>(1), small, with_sign(bc<F>(1) - e, sign_bit(x)));
   }
 }
+//@ m_erf_plus_one
+// 1 + erf(x). f32: erfc(|x|) = 2^(polynomial), taken for x < 0 and from 2 for the others; where that is
+// below a quarter of the last place of 1, nothing.
+template<class F> INL F m_erf_plus_one(F x) {
+  if constexpr (sizeof(el<F>) == 8) return m_erf(x) + 1.0;
+  else {
+    F a = m_abs(x);
+    F q = a * poly(a, -1.627909f, -0.91841584f, -0.1484536f, 0.028079804f, -0.00036066672f, -0.001980748f, 0.00075691409f,
+                   -0.00014889885f, 1.5915226e-05f, -7.2922683e-07f);
+    F k = nearest(q), f = q - k;
+    F e = m_mad(f, poly(f, 0.693147f, 0.24022242f, 0.055507336f, 0.009671513f, 0.0013264727f), bc<F>(1));
+    e = scale_from(e, k, -a, -4);
+    return m_sel(x < bc<F>(0), e, bc<F>(2) - e);
+  }
+}

@@ -1,0 +1,141 @@
+"""kernel-strength: in vector loops, costly arithmetic becomes cheaper arithmetic of the same value.
+
+Before, the last stage of a softmax:
+    kernel.parallel d1 : 1024 <lanes 16, unroll 4, tail none> {
+      %e = kernel.load %o[1024 * d0 + d1] : f32   %q = scalar.div %e, %s : f32 .. }
+
+After:
+      %q = scalar.divide_by %e, %s : f32
+
+A vector division takes ten cycles and more, of which nothing overlaps with the next one. Where the
+divisor does not change in the loop its reciprocal is taken once before, and a quotient is a product
+and a correction of it, with the same rounding. A division by a power of two is a product.
+
+`1 + erf(x)` (of a gelu) becomes `scalar.erf_plus_one`: one exponential without a branch of its own
+for small x, whose relative accuracy the sum would have lost anyway.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import AnyFloat, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+from xdsl.traits import is_side_effect_free
+
+from minductor.dialects import expr as ex
+from minductor.dialects.kernel import ops as k
+from minductor.dialects.scalar.ops import ConstantOp, TableOp, scalar
+from minductor.passes.base import MiniPass
+from minductor.passes.kernel._tree import LOOPS, Loop, kernels_of
+
+LEAST = 2.0**-126
+"""The smallest normal f32."""
+
+
+@dataclass(frozen=True)
+class KernelStrengthPass(MiniPass):
+    """Rewrite the arithmetic of vector loops of C++ kernels.
+
+    strength: false leaves all as it is.
+    """
+
+    name = "kernel-strength"
+    needs = frozenset({"lanes"})
+
+    strength: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Look at every op of the table inside a vector loop."""
+        if not self.strength:
+            return
+        for kernel in kernels_of(op, "cpp"):
+            written = {s.buffer for s in kernel.walk() if isinstance(s, k.StoreOp)}
+            for one in [o for o in kernel.walk() if isinstance(o, TableOp)]:
+                loop = vector_loop(one)
+                if loop is None or one.parent is None:
+                    continue
+                if one.ROW.name == "div":
+                    _divide(one, loop, written)
+                elif one.ROW.name == "add":
+                    _join_erf(one)
+
+
+def vector_loop(op: Operation) -> Loop | None:
+    """The loop with lanes around an op."""
+    outer = op.parent_op()
+    while outer is not None:
+        if isinstance(outer, LOOPS) and outer.words.data.lanes > 1:
+            return outer
+        outer = outer.parent_op()
+    return None
+
+
+# -- divisions ------------------------------------------------------------------------------------
+def _divide(op: TableOp, loop: Loop, written: set[SSAValue]) -> None:
+    x, by = op.operands
+    if not isinstance(op.results[0].type, AnyFloat) or not _is_held(by, loop, written):
+        return
+    inverse = _exact_inverse(by)
+    if inverse is None:
+        new = [scalar("divide_by", x, by)]
+    else:
+        constant = ConstantOp.of(inverse, by.type)
+        constant.result.name_hint = "inverse"
+        new = [constant, scalar("mul", x, constant.result)]
+    new[-1].results[0].name_hint = op.results[0].name_hint
+    Rewriter.replace_op(op, new)
+
+
+def _exact_inverse(by: SSAValue) -> float | None:
+    """The reciprocal of a constant power of two; None for anything else."""
+    if not isinstance(by.owner, ConstantOp):
+        return None
+    value = float(by.owner.number)
+    if not math.isfinite(value) or abs(math.frexp(value)[0]) != 0.5:
+        return None
+    inverse = 1 / value
+    return inverse if LEAST <= abs(inverse) <= 1 / LEAST else None
+
+
+def _is_held(value: SSAValue, loop: Loop, written: set[SSAValue]) -> bool:
+    """The value is the same in all iterations of a loop."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        return owner.parent_op() is not loop
+    if not loop.is_ancestor(owner):
+        return True
+    if isinstance(owner, k.LoadOp):
+        index, atom = owner.index.data[0], ex.dim_atom(loop.var.data)
+        if owner.buffer in written or atom in index.vars("d"):
+            return False
+    elif owner.regions or not is_side_effect_free(owner):
+        return False
+    elif not isinstance(owner, TableOp | ConstantOp) and owner.name != "scalar.cast":
+        return False
+    return all(_is_held(v, loop, written) for v in owner.operands if not _is_buffer(v, owner))
+
+
+def _is_buffer(value: SSAValue, owner: Operation) -> bool:
+    return isinstance(owner, k.LoadOp) and value is owner.buffer
+
+
+# -- the error function ---------------------------------------------------------------------------
+def _join_erf(op: TableOp) -> None:
+    """`1 + erf(x)`, in either order, when nothing else needs the error function."""
+    for a, b in (op.operands, reversed(op.operands)):
+        erf, one = a.owner, b.owner
+        if not isinstance(erf, TableOp) or erf.ROW.name != "erf":
+            continue
+        if not isinstance(one, ConstantOp) or float(one.number) != 1.0:
+            continue
+        if len(list(a.uses)) != 1:
+            continue
+        new = scalar("erf_plus_one", erf.operands[0])
+        new.results[0].name_hint = op.results[0].name_hint
+        Rewriter.replace_op(op, new)
+        Rewriter.erase_op(erf)
+        return
