@@ -14,8 +14,8 @@ Columns of a row
   ulp       bound of the error in units in the last place of an f32 result (0: exactly rounded)
 
 Integer results wrap around. Comparisons with NaN are false, except `ne`. `minimum` and `maximum`
-propagate NaN; `fmin` and `fmax` ignore it. `divide_by` is `div` by a number that all lanes share. `floordiv` and `remainder` follow Python's signs, `fmod`
-and `truncdiv` C's. Integer division by zero is a fault. A row is the only place that an op's
+propagate NaN; `fmin` and `fmax` ignore it. `floordiv` and `remainder` follow Python's signs, `fmod`
+and `truncdiv` C's. `divide_by` is `div` by a number that all lanes share. Integer division by zero is a fault. A row is the only place that an op's
 semantics is written; overrides for a target are extra text in its column.
 """
 
