@@ -15,8 +15,9 @@ Columns of a row
 
 Integer results wrap around. Comparisons with NaN are false, except `ne`. `minimum` and `maximum`
 propagate NaN; `fmin` and `fmax` ignore it. `floordiv` and `remainder` follow Python's signs, `fmod`
-and `truncdiv` C's. `divide_by` is `div` by a number that all lanes share. Integer division by zero is a fault. A row is the only place that an op's
-semantics is written; overrides for a target are extra text in its column.
+and `truncdiv` C's. `divide_by` is `div` by a number that all lanes share. Integer division by zero
+is a fault. A row is the only place that an op's semantics is written; overrides for a target are
+extra text in its column.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ After:
       kernel.store %q, %o[1024 * d0 + d1] }
 
 The element that a stage will overwrite anyway holds the value in between, in cache. The value must
-cost more than a store and a load, and be of the output's type.
+cost more than a store and a load, and be of the output's type; else, as in a bf16 softmax, the row
+waits in an array of the kernel's own (`kernel.local stack`) of at most `room` bytes.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
 from minductor.dialects import expr as ex
+from minductor.dialects.dtypes import dtype_of_scalar, is_scalar_type
+from minductor.dialects.expr import Expr
 from minductor.dialects.kernel import ops as k
+from minductor.dialects.types import BufType
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._stages import Stage, access_of, same_values
 from minductor.passes.kernel._tree import kernels_of, op_cost
@@ -41,7 +45,8 @@ from minductor.passes.remarks import sink_of
 class KernelKeepPass(MiniPass):
     """Keep values of C++ kernels between stages.
 
-    keep: false leaves all as it is; least: what a value must cost to be kept, an add is 1.
+    keep: false leaves all as it is; least: what a value must cost to be kept, an add is 1; room:
+    bytes of a row of the kernel's own.
     """
 
     name = "kernel-keep"
@@ -49,6 +54,7 @@ class KernelKeepPass(MiniPass):
 
     keep: bool = True
     least: int = 6
+    room: int = 32768
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Look at every pair of neighbouring stages."""
@@ -56,7 +62,7 @@ class KernelKeepPass(MiniPass):
             return
         for kernel in kernels_of(op, "cpp"):
             for first, last in list(_neighbours(kernel)):
-                found = _Pair(kernel, first, last, self.least)
+                found = _Pair(kernel, first, last, self.least, self.room)
                 why = found.keep()
                 if why:
                     sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
@@ -82,6 +88,7 @@ class _Pair:
     first: Stage
     last: Stage
     least: int
+    room: int
 
     def keep(self) -> str:
         """Keep the most expensive value; why not, or empty where it is done or nothing repeats."""
@@ -94,10 +101,28 @@ class _Pair:
             return ""
         value = max(wanted, key=lambda op: costs[op])
         store = next((s for s in self._stores() if s.value.type == value.results[0].type), None)
-        if store is None:
+        if store is not None:
+            self._move(value, same[value], (store.buffer, store.index.data[0]))
+            return ""
+        row = self._row(value)
+        if row is None:
             return "no output of its type could hold a value that two stages compute"
-        self._move(value, same[value], store)
+        Rewriter.insert_op(row, InsertPoint.before(self.first))
+        self._move(value, same[value], (row.result, ex.dim(self.last.var.data)))
         return ""
+
+    def _row(self, value: Operation) -> k.LocalOp | None:
+        """An array for a row inside a loop, that each thread has to itself."""
+        extent, type_ = self.last.extent.data.as_int, value.results[0].type
+        parent = self.first.parent_op()
+        if extent is None or not isinstance(parent, k.ParallelOp) or not is_scalar_type(type_):
+            return None
+        dtype = dtype_of_scalar(type_)
+        if not dtype.is_float or extent * dtype.size > self.room:
+            return None
+        row = k.LocalOp.of("stack", BufType.make(dtype.name, extent))
+        row.result.name_hint = "row"
+        return row
 
     def _cost(self, op: Operation, seen: set[Operation]) -> float:
         """Cost of an op and of all that it needs of its stage."""
@@ -133,12 +158,12 @@ class _Pair:
             ):
                 yield op
 
-    def _move(self, value: Operation, twin: Operation, store: k.StoreOp) -> None:
+    def _move(self, value: Operation, twin: Operation, place: tuple[SSAValue, Expr]) -> None:
         env = {ex.dim_atom(self.last.var.data): ex.dim(self.first.var.data)}
-        index = store.index.data[0]
-        early = k.StoreOp.of(twin.results[0], store.buffer, index.subs(env))
+        buffer, index = place
+        early = k.StoreOp.of(twin.results[0], buffer, index.subs(env))
         Rewriter.insert_op(early, InsertPoint.after(twin))
-        load = k.LoadOp.of(store.buffer, index)
+        load = k.LoadOp.of(buffer, index)
         load.result.name_hint = value.results[0].name_hint
         Rewriter.replace_op(value, load)
         for op in reversed(list(self.last.body.block.ops)):
