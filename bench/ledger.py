@@ -1,184 +1,70 @@
 """`python -m bench.ledger`: are the bytes that plans state the bytes that kernels move?
 
-Every kernel of the micro workloads that moves more than the caches hold is timed alone, beside a
-copy loop of the same reads and writes: what it moved is its time by that loop's bandwidth. The
-table shows priced bytes, moved bytes and their ratio; the last line the share within 15 %. A kernel
-bound by arithmetic takes longer than its bytes, which looks like bytes that were not priced.
+Every kernel of the micro workloads that moves more than the caches hold runs alone. With `--ncu`,
+on a GPU, its bytes are those of the memory's counters, in which time plays no part:
 
-With `--ncu`, where NVIDIA's profiler is at hand, the bytes are those of the memory's counters.
+    python -m bench.ledger --device cuda --ncu
+
+Otherwise they are its time by the bandwidth of a loop of the same reads and writes, timed in turns
+with it. A kernel on a GPU that takes as long when its data lie in the cache is bound by something
+else than bytes, and its time says nothing of them: such kernels are shown, and not counted. That is
+measured: parts of the kernel that fit the cache are timed there.
+
+The table shows priced bytes, moved bytes and their ratio; the last line the share within 15 %.
 """
 
 import argparse
-import contextlib
-import csv
-import re
-import shutil
-import subprocess
+import json
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
-from bench.contenders import compile_for
+from bench.counters import Counted, counted, own_process
+from bench.launches import Launch, launches_of
 from bench.limit import limit_steps
-from bench.measure import Plan, take_rounds
-from bench.report import OURS, table
-from bench.workload import Where, step_of
+from bench.measure import Plan, cuda_rounds, take_rounds
+from bench.report import table
+from bench.workload import Where
 from bench.workloads import MICRO
-from minductor.runtime.host import Host
-from minductor.tools.mini_plan import parse
 
 LEAST = {"cpu": 1 << 25, "cuda": 1 << 26}
 """Bytes of a kernel, by device, below which caches hide what it moves."""
 WITHIN = 0.15
-METRICS = ("dram__bytes_read.sum", "dram__bytes_write.sum")
-
-
-@dataclass(eq=False)
-class Launch:
-    """A kernel as a graph ran it: `run` does so again. Bytes as priced, and the written share."""
-
-    name: str
-    planned: int
-    share: float
-    run: Callable[[], object]
+IN_CACHE = 12 << 20
+"""Bytes of a part of a kernel that stay in a GPU's second-level cache."""
+FILLED = 2 * 132
+"""Programs below which a part may leave a GPU idle."""
+TIMES = 16
+"""Launches of a part that are timed together."""
+BOUND = 0.85
+"""Share of a kernel's time that it takes without memory, above which it is not bound by that."""
 
 
 @dataclass
-class Recorder:
-    """Takes down the kernels that graphs launch while `on`."""
+class Entry:
+    """A row: bytes as priced and as moved, seconds; `bound` where something else took the time."""
 
-    on: bool = False
-    launches: list[Launch] = field(default_factory=list[Launch])
+    workload: str
+    kernel: str
+    planned: int
+    moved: float
+    seconds: float = 0.0
+    bound: float = 0.0
 
-    def wrap(self, host: Host, name: str, call: Callable[..., None]) -> Callable[..., None]:
-        """`call`, that also takes itself down."""
-        rows = [r for plan in parse(host.artifact.plan) for r in plan.rows if r.kind == "kernel"]
-        planned = {r.name.replace(".", "_"): r.planned or 0 for r in rows}
-        artifact: Any = host.artifact
-        writes = written(f"{artifact.cpp or ''}\n{artifact.triton or ''}", name.replace(".", "_"))
+    @property
+    def ratio(self) -> float:
+        """Priced over moved."""
+        return self.planned / self.moved if self.moved else 0.0
 
-        def recorded(*args: Any) -> None:
-            call(*args)
-            if self.on:
-                price = planned.get(name.replace(".", "_"), 0)
-                run = lambda: call(*args)  # noqa: E731
-                self.launches.append(Launch(name, price, write_share(args, writes), run))
-
-        return recorded
-
-
-def written(source: str, name: str) -> list[bool]:
-    """For each pointer of a kernel in C++ or Triton source: does it write there?"""
-    entry = re.search(rf"  return {name}_body\((.*)\);", source)
-    if entry:
-        casts = re.findall(r"\((const )?\w+ \*\)ptrs", entry[1])
-        return [not const for const in casts]
-    made = re.search(rf"^def {name}\((.*)\):\n((?:    .*\n|\n)*)", source, re.MULTILINE)
-    if made is None:
-        return []
-    names = [one.split(":")[0].strip() for one in made[1].split(",")]
-    stored = set(re.findall(r"tl\.(?:store|atomic_\w+)\((\w+)", made[2]))
-    return [one in stored for one in names]
-
-
-def write_share(args: Sequence[Any], writes: Sequence[bool]) -> float:
-    """The share of a launch's tensor bytes that it writes; half where that is not known."""
-    sizes = [a.untyped_storage().nbytes() if isinstance(a, torch.Tensor) else 0 for a in args]
-    pairs = list(zip(sizes, writes, strict=False))
-    total = sum(size for size, _ in pairs)
-    return sum(size for size, wrote in pairs if wrote) / total if total else 0.5
-
-
-@contextlib.contextmanager
-def recording(found: Recorder) -> Generator[None]:
-    """Kernels that are bound meanwhile are taken down."""
-    kernel, triton = Host.kernel, Host.triton
-
-    def bind_kernel(self: Host, name: str, pointers: int, sizes: int = 0) -> Callable[..., None]:
-        return found.wrap(self, name, kernel(self, name, pointers, sizes))
-
-    def bind_triton(self: Host, name: str) -> Callable[..., None]:
-        return found.wrap(self, name, triton(self, name))
-
-    Host.kernel, Host.triton = bind_kernel, bind_triton
-    try:
-        yield
-    finally:
-        Host.kernel, Host.triton = kernel, triton
-
-
-def launches_of(name: str, where: Where) -> list[Launch]:
-    """The kernels of one step of a workload, in order."""
-    found = Recorder()
-    torch._dynamo.reset()
-    torch.manual_seed(0)
-    work = MICRO[name](where)
-    with recording(found):
-        step = step_of(work, compile_for(OURS, work.fn, {}))
-        for _ in range(2):  # the first compiles, the second settles choices among variants
-            step()
-        found.on = True
-        step()
-    return found.launches
-
-
-def moved(launch: Launch, device: str, plan: Plan) -> tuple[float, float]:
-    """Seconds of a launch, and the bytes that its reads and writes would have moved meanwhile."""
-    writes = int(launch.planned * launch.share) // 64 * 64
-    reads = max(64, launch.planned - writes)
-    limits = {f"limit {k}": s for k, s in limit_steps(device, reads, max(64, writes)).items()}
-    rounds = take_rounds({"kernel": launch.run, **limits}, device, plan)
-    faster = max(rounds.ratio(k, "kernel") for k in limits)
-    return rounds.median("kernel"), launch.planned * faster
-
-
-def counted(argv: Sequence[str]) -> list[tuple[str, float]]:
-    """Kernels and the bytes of the counters, in order, as the profiler saw a run of ours.
-
-    Raises RuntimeError with the profiler's words.
-    """
-    ncu = shutil.which("ncu")
-    if ncu is None:
-        raise RuntimeError("there is no `ncu` on the path")
-    command = [
-        ncu, "--csv", "--profile-from-start", "off", "--cache-control", "all",
-        "--metrics", ",".join(METRICS), sys.executable, "-m", "bench.ledger", "--once", *argv,
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
-    if done.returncode or not lines:
-        raise RuntimeError((done.stderr or done.stdout).strip()[-400:] or "no counters")
-    return by_launch(csv.DictReader(lines))
-
-
-_UNITS = {"byte": 1.0, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
-
-
-def by_launch(rows: Iterable[dict[str, str]]) -> list[tuple[str, float]]:
-    """Name and bytes of each launch, from the profiler's table: a row for each metric."""
-    out: dict[str, tuple[str, float]] = {}
-    for row in rows:
-        if row["Metric Name"] not in METRICS:
-            continue
-        value = float(row["Metric Value"].replace(",", "")) * _UNITS[row["Metric Unit"]]
-        name, before = out.get(row["ID"], (row["Kernel Name"], 0.0))
-        out[row["ID"]] = (name, before + value)
-    return list(out.values())
-
-
-def once(names: Sequence[str], where: Where, least: int) -> None:
-    """Each kernel once, for the profiler."""
-    for name in names:
-        for launch in launches_of(name, where):
-            if launch.planned >= least:
-                torch.cuda.synchronize()
-                torch.cuda.profiler.start()
-                launch.run()
-                torch.cuda.synchronize()
-                torch.cuda.profiler.stop()
+    def cells(self) -> list[str]:
+        """The row as text."""
+        figures = [f"{self.planned / 1e6:.2f}", f"{self.moved / 1e6:.2f}", f"{self.ratio:.2f}"]
+        times = [f"{one * 1e6:.1f}" if one else "-" for one in (self.seconds, self.bound)]
+        return [self.kernel, self.workload, *figures, *times]
 
 
 def share_within(ratios: Sequence[float]) -> float:
@@ -187,68 +73,156 @@ def share_within(ratios: Sequence[float]) -> float:
     return good / len(ratios) if ratios else 0.0
 
 
+# -- by time --------------------------------------------------------------------------------------
+def reference(device: str, reads: int, writes: int) -> dict[str, tuple[Callable[[], object], int]]:
+    """Loops that move bytes of one mix, with the bytes of each."""
+    if device == "cuda":
+        from bench.moves import move_steps
+
+        return move_steps(reads, writes)
+    steps = limit_steps(device, max(64, reads), max(64, writes))
+    return {name: (step, reads + writes) for name, step in steps.items()}
+
+
+def moved(launch: Launch, device: str, plan: Plan) -> tuple[float, float]:
+    """Seconds of a launch, and the bytes that a loop of its mix would have moved meanwhile."""
+    writes = int(launch.planned * launch.share) // 64 * 64
+    loops = reference(device, launch.planned - writes, writes)
+    steps = {f"loop {name}": step for name, (step, _) in loops.items()}
+    rounds = take_rounds({"kernel": launch.run, **steps}, device, plan)
+    amounts = [rounds.ratio(f"loop {k}", "kernel") * size for k, (_, size) in loops.items()]
+    return rounds.median("kernel"), max(amounts)
+
+
+def seconds_in_cache(launch: Launch, plan: Plan) -> float:
+    """What a launch would take with its data in the cache, from parts of it that fit there.
+
+    The difference between a part and half of it is free of what every launch costs. Zero where
+    that cannot be known: half a part would leave the machine idle.
+    """
+    share = -(-launch.planned // IN_CACHE)
+    if launch.part is None or launch.programs < 2 * share * FILLED:
+        return 0.0
+    steps = {n: repeated(launch.part(k * share)) for n, k in (("whole", 1), ("half", 2))}
+    rounds = cuda_rounds(steps, plan, flush=False)
+    return (rounds.median("whole") - rounds.median("half")) / TIMES * 2 * share
+
+
+def repeated(run: Callable[[], object]) -> Callable[[], object]:
+    """A step of several launches."""
+
+    def step() -> object:
+        for _ in range(TIMES):
+            run()
+        return None
+
+    return step
+
+
+def timed(names: Sequence[str], where: Where, least: int, plan: Plan) -> Iterator[Entry]:
+    """A row a kernel."""
+    for name, one in each(names, where, least):
+        seconds, amount = moved(one, where.device, plan)
+        inside = seconds_in_cache(one, plan) if where.device == "cuda" else 0.0
+        bound = inside if inside > BOUND * seconds else 0.0
+        yield Entry(name, one.name, one.planned, amount, seconds, bound)
+
+
+def each(names: Sequence[str], where: Where, least: int) -> Iterator[tuple[str, Launch]]:
+    """Workload and kernel, those that are large enough."""
+    for name in names:
+        try:
+            launches = launches_of(name, where)
+        except Exception as error:
+            print(f"{name}: {type(error).__name__}: {error}"[:300], file=sys.stderr)
+            continue
+        yield from ((name, one) for one in launches if one.planned >= least)
+
+
+# -- by counters ----------------------------------------------------------------------------------
+def once(names: Sequence[str], where: Where, least: int, out: Path) -> None:
+    """Each kernel once, between two reads of a large buffer, for the profiler; `out` is told."""
+    large = torch.ones(1 << 27, device=where.device)
+    with out.open("w", encoding="utf-8") as file:
+        for name, one in each(names, where, least):
+            row = {"workload": name, "name": one.name, "planned": one.planned}
+            large.sum()
+            torch.cuda.synchronize()
+            torch.cuda.profiler.start()
+            one.run()
+            large.sum()
+            torch.cuda.synchronize()
+            torch.cuda.profiler.stop()
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+
+
+def by_counters(argv: Sequence[str]) -> list[Entry]:
+    """A row a kernel. Raises RuntimeError with the profiler's words."""
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "kernels.jsonl"
+        told.touch()
+        found: list[Counted] = counted(own_process("bench.ledger", told, argv), told)
+        rows = [json.loads(line) for line in told.read_text().splitlines()]
+    return [
+        Entry(row["workload"], row["name"], row["planned"], one.read + one.written)
+        for row, one in zip(rows, found, strict=True)
+    ]
+
+
+# -- the table ------------------------------------------------------------------------------------
 def parse_args(argv: list[str] | None) -> argparse.Namespace:
     """Command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.ledger", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.ledger",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
     parser.add_argument("--only", action="append", default=[], help="workloads that hold this text")
     parser.add_argument("--least", type=int, help="bytes of the smallest kernel")
     parser.add_argument("--seconds", type=float, default=0.2, help="measuring time a kernel")
     parser.add_argument("--ncu", action="store_true", help="bytes from the profiler's counters")
-    parser.add_argument("--once", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--once", type=Path, help=argparse.SUPPRESS)
     return parser.parse_args(argv)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print a row a kernel, and the share within 15 %; exit status 0."""
+    """Print a row a kernel, and the share within 15 %; exit status 0, 1 without counters."""
     args = parse_args(argv)
     where = Where(args.device, {"f32": torch.float32, "bf16": torch.bfloat16}[args.dtype])
     least = LEAST[args.device] if args.least is None else args.least
     names = [n for n in MICRO if not args.only or any(text in n for text in args.only)]
     if args.once:
-        once(names, where, least)
+        once(names, where, least, args.once)
         return 0
-    counters: list[tuple[str, float]] | None = None
     if args.ncu:
         given = ["--device", args.device, "--dtype", args.dtype, "--least", str(least)]
         try:
-            counters = counted([*given, *(p for text in args.only for p in ("--only", text))])
+            found = by_counters([*given, *(p for text in args.only for p in ("--only", text))])
         except RuntimeError as error:
-            print(f"counters: {error}; bytes are time by bandwidth", file=sys.stderr)
-    rows, ratios = measured(names, where, least, (Plan(args.seconds, 5), counters))
-    print(table(["kernel", "workload", "priced MB", "moved MB", "ratio", "us"], rows))
-    count = f"{len(ratios)} kernels of at least {least} bytes, by {'ncu' if counters else 'time'}"
-    print(f"\n{count}: {100 * share_within(ratios):.0f} % within {100 * WITHIN:.0f} %")
+            print(f"no counters: {error}", file=sys.stderr)
+            return 1
+    else:
+        found = []
+        for entry in timed(names, where, least, Plan(args.seconds, 5)):
+            found.append(entry)
+            print(" ".join(entry.cells()), file=sys.stderr, flush=True)
+    report(found, least, "counters" if args.ncu else "time")
     return 0
 
 
-def measured(
-    names: Sequence[str],
-    where: Where,
-    least: int,
-    how: tuple[Plan, list[tuple[str, float]] | None],
-) -> tuple[list[list[str]], list[float]]:
-    """Rows of the table, worst ratio first, and the ratios."""
-    plan, counters = how
-    left = iter(counters or ())
-    found: list[tuple[float, list[str]]] = []
-    for name in names:
-        try:
-            launches = [one for one in launches_of(name, where) if one.planned >= least]
-        except Exception as error:
-            print(f"{name}: {type(error).__name__}: {error}"[:300], file=sys.stderr)
-            continue
-        for one in launches:
-            seconds, amount = moved(one, where.device, plan)
-            if counters is not None:
-                amount = next(left, ("", 0.0))[1]
-            ratio = one.planned / amount if amount else 0.0
-            figures = [f"{one.planned / 1e6:.2f}", f"{amount / 1e6:.2f}", f"{ratio:.2f}"]
-            found.append((ratio, [one.name, name, *figures, f"{seconds * 1e6:.1f}"]))
-            print(f"{name} {one.name} {ratio:.2f}", file=sys.stderr, flush=True)
-    found.sort(key=lambda pair: pair[0])
-    return [row for _, row in found], [ratio for ratio, _ in found]
+def report(found: Sequence[Entry], least: int, how: str) -> None:
+    """The table, worst ratio first, and what it comes to."""
+    rows = sorted(found, key=lambda one: (one.bound > 0, one.ratio))
+    heads = ["kernel", "workload", "priced MB", "moved MB", "ratio", "us", "us in cache"]
+    print(table(heads, [one.cells() for one in rows]))
+    ratios = [one.ratio for one in found if not one.bound]
+    text = f"{len(ratios)} kernels of at least {least} bytes, by {how}"
+    if len(ratios) < len(found):
+        text += f", and {len(found) - len(ratios)} that take as long in the cache"
+    print(f"\n{text}: {100 * share_within(ratios):.0f} % within {100 * WITHIN:.0f} %")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,8 @@ class MemoryDep:
 
     `buffer` is the value that owns the storage (views resolved), `flat` the index in elements
     over c0.. (numbered as d atoms), `ranges` their extents, `item` bytes of an element, `indirect`
-    what index operands are computed from: gathers agree only if their data does.
+    what index operands are computed from: gathers agree only if their data does. A gather, and an
+    index that stands still, touch no more than `most` elements, all of the buffer.
     """
 
     __slots__ = ("_hash", "buffer", "bytes", "flat", "indirect", "item", "ranges")
@@ -50,13 +51,14 @@ class MemoryDep:
         ranges: Extents,
         item: int,
         indirect: tuple[object, ...] = (),
+        most: Expr | None = None,
     ):
         self.buffer = buffer
         self.flat = flat
         self.ranges = ranges
         self.item = item
         self.indirect = indirect
-        self.bytes = dep_bytes(ranges, item)
+        self.bytes = dep_bytes(ranges, item, most)
         """Bytes touched, each element once."""
         self._hash = hash((id(buffer), flat, ranges, indirect))
 
@@ -83,9 +85,10 @@ class MemoryDep:
 
 
 @lru_cache(maxsize=1 << 14)
-def dep_bytes(ranges: Extents, item: int) -> Expr:
-    """Bytes of a range of elements."""
-    return product(ranges) * item
+def dep_bytes(ranges: Extents, item: int, most: Expr | None = None) -> Expr:
+    """Bytes of a range of elements, of which there are `most`."""
+    count = product(ranges)
+    return (count if most is None else ex.emin(count, most)) * item
 
 
 class Access(NamedTuple):
@@ -266,10 +269,18 @@ def access_dep(access: Access) -> MemoryDep:
         ex.dim_atom(i): ex.dim(i) + start for i, start in enumerate(box.starts) if start.terms
     }
     index, ranges = collapse(flat.subs(shifts), box.extents)
+    assert isinstance(value.type, TensorType)
     if not access.operands:
-        return MemoryDep(value, index, ranges, type_.info.size)
+        most = value.type.numel if _revisits(index) else None
+        return MemoryDep(value, index, ranges, type_.info.size, most=most)
     data = tuple(data_key(operand) for operand in access.operands)
-    return MemoryDep(value, index, ranges + _hidden_ranges(access), type_.info.size, data)
+    ranges += _hidden_ranges(access)
+    return MemoryDep(value, index, ranges, type_.info.size, data, value.type.numel)
+
+
+def _revisits(flat: Expr) -> bool:
+    """Whether one element may be touched at several points: `d0 floordiv 2`."""
+    return any(not atom.is_var for mono, _ in flat.terms for atom in mono)
 
 
 def turned(info: NestDeps) -> NestDeps:

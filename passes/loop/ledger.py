@@ -10,16 +10,16 @@ Expressions over size symbols; which data stay near is judged at the hints.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import Bytes, ExprAttr
 from minductor.dialects.expr import Expr
-from minductor.dialects.types import TensorType
 from minductor.passes.loop.deps import MemoryDep, NestDeps
-from minductor.passes.loop.fusion.price import Axes, Pricer
+from minductor.passes.loop.fusion.price import Axes, Pricer, whole
+from minductor.passes.loop.fusion.walk import Fetch
 
 UNFUSED = "unfused"
 """Attribute of a nest that computes several ops: what they would move one by one."""
@@ -55,27 +55,23 @@ def group_bytes(infos: Sequence[NestDeps], axes: Axes, pricer: Pricer) -> Bytes:
         reads.update({d: None for d in info.reads if d.buffer not in made})
         writes.update({d: None for d in info.writes if pricer.needed_outside(d.buffer, nests)})
         unfused = unfused + unfused_bytes(info)
-    floor = per_buffer(dict.fromkeys(reads, 1), pricer)
-    floor = floor + per_buffer(dict.fromkeys(writes, 1), pricer)
-    moved = pricer.moved(infos, axes, made)
-    planned = per_buffer({d: k for d, k in moved.items() if d in reads}, pricer)
-    planned = planned + per_buffer({d: k for d, k in moved.items() if d not in reads}, pricer)
+    floor = per_buffer(dict.fromkeys((*reads, *writes), Fetch()), pricer)
+    planned = per_buffer(pricer.moved(infos, axes, made), pricer)
     return Bytes(floor, unfused, planned)
 
 
-def per_buffer(moved: dict[MemoryDep, int], pricer: Pricer) -> Expr:
-    """Bytes of deps; several that cover parts of one buffer count as no more than all of it."""
-    buffers: dict[SSAValue, list[tuple[MemoryDep, int]]] = {}
-    for dep, times in moved.items():
-        buffers.setdefault(dep.buffer, []).append((dep, times))
+def per_buffer(moved: Mapping[MemoryDep, Fetch], pricer: Pricer) -> Expr:
+    """Bytes of deps; several that go along one buffer count as no more than all of it."""
+    buffers: dict[tuple[SSAValue, tuple[int, ...]], list[tuple[MemoryDep, Fetch]]] = {}
+    for dep, how in moved.items():
+        buffers.setdefault((dep.buffer, how.along), []).append((dep, how))
     total = ex.ZERO
-    for buffer, parts in buffers.items():
+    for (buffer, _), parts in buffers.items():
         added = ex.ZERO
-        for dep, times in parts:
-            added = added + dep.bytes * times
-        if len(parts) > 1:
-            assert isinstance(buffer.type, TensorType)
-            whole = buffer.type.numel * buffer.type.info.size * max(k for _, k in parts)
-            added = added if pricer.value(added) <= pricer.value(whole) else whole
+        for dep, (spread, times, _) in parts:
+            added = added + dep.bytes * (spread * times)
+        if len(parts) > 1 or parts[0][1].spread > 1:
+            most = whole(buffer) * max(how.times for _, how in parts)
+            added = added if pricer.value(added) <= pricer.value(most) else most
         total = total + added
     return total

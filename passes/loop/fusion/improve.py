@@ -28,6 +28,7 @@ from minductor.passes.loop.deps import MemoryDep
 from minductor.passes.loop.fusion.graph import Node, fused
 from minductor.passes.loop.fusion.legality import Refusal
 from minductor.passes.loop.fusion.rounds import Fuser
+from minductor.passes.loop.fusion.walk import Fetch
 
 SWEEPS = 3
 PARTS = 32
@@ -180,7 +181,7 @@ class Improver:
         """What a node costs above moving its bytes once: repeated passes, idle workers."""
         pricer = self.fuser.pricer
         moved = pricer.moved(node.infos, node.axes, node.made)
-        once = sum(pricer.value(dep.bytes) for dep in moved)
+        once = pricer.traffic(dict.fromkeys(moved, Fetch()))
         return pricer.node_time(node) - pricer.machine.launch_bytes - once
 
     def _near(self, node: Node) -> list[Node]:

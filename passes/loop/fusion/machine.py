@@ -8,6 +8,8 @@ the same time. A machine is one of `MACHINES` by name, or a TOML file with the s
     launch = 1.0            # us a kernel
     op_bytes = 0.25         # bytes that move in the time of one simple operation a lane
     cache = 1048576         # bytes that stay near between two passes of one group iteration
+    last = 0                # bytes of the cache that all units share, where lines wait for the
+                            # neighbours that use the rest of them; 0: none but `cache`
     local = 65536           # bytes of a local buffer that one group iteration may hold
     line = 64               # bytes fetched together
     units = 16              # independent iterations that keep the machine busy
@@ -41,6 +43,12 @@ class Machine:
     units: int
     grain: int
     parts: int = 0
+    last: int = 0
+
+    @property
+    def near(self) -> int:
+        """Bytes of lines that are still there when the loop outside takes its next step."""
+        return max(self.cache, self.last)
 
     @property
     def launch_bytes(self) -> int:
@@ -50,7 +58,7 @@ class Machine:
 
 MACHINES = {
     "cpu": Machine("cpu", 35.0, 0.5, 0.25, 1 << 20, 1 << 16, 64, 8, 1 << 17),
-    "h200": Machine("h200", 4200.0, 3.0, 0.12, 1 << 19, 1 << 16, 32, 264, 1 << 15, 1),
+    "h200": Machine("h200", 4200.0, 3.0, 0.12, 1 << 19, 1 << 16, 32, 264, 1 << 15, 1, 50 << 20),
 }
 """Known machines. cpu: two cores with AVX-512, measured; h200: one GPU, per multiprocessor."""
 

@@ -13,24 +13,18 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import product
 from minductor.dialects.loop.ops import NestOp
 from minductor.dialects.types import TensorType
-from minductor.passes.loop.deps import (
-    Access,
-    MemoryDep,
-    NestDeps,
-    flat_index,
-    resolve,
-)
+from minductor.passes.loop.deps import MemoryDep, NestDeps
 from minductor.passes.loop.fusion.graph import Fit, Node, Vars
 from minductor.passes.loop.fusion.machine import Machine
+from minductor.passes.loop.fusion.walk import Fetch, walk
 
 Axes = Mapping[NestOp, Vars]
-Walks = tuple[list[tuple[MemoryDep, int]], list[tuple[MemoryDep, int]]]
-"""Reads and writes of a nest, each with the bytes that it fetches per byte used."""
+Walks = tuple[list[tuple[MemoryDep, Fetch]], list[tuple[MemoryDep, Fetch]]]
+"""Reads and writes of a nest, each with how its bytes move."""
 
 
 class Pricer:
@@ -81,7 +75,7 @@ class Pricer:
 
     def time(self, infos: Sequence[NestDeps], axes: Axes, made: Container[SSAValue]) -> int:
         """The time of nests that share `axes`; `made` are the tensors that they make."""
-        moved = sum(self.value(dep.bytes) * k for dep, k in self.moved(infos, axes, made).items())
+        moved = self.traffic(self.moved(infos, axes, made))
         work = sum(self.work(info) for info in infos)
         busy = max(moved, int(work * self.machine.op_bytes))
         return self.machine.launch_bytes + int(busy * self.idle(infos, axes, busy))
@@ -107,40 +101,60 @@ class Pricer:
 
     def moved(
         self, infos: Sequence[NestDeps], axes: Axes, made: Container[SSAValue]
-    ) -> dict[MemoryDep, int]:
-        """Deps that reach memory, and how often their bytes move."""
+    ) -> dict[MemoryDep, Fetch]:
+        """Deps that reach memory, and how their bytes move."""
         nests: set[Operation] = {i.nest for i in infos}
-        out: dict[MemoryDep, int] = {}
+        out: dict[MemoryDep, Fetch] = {}
         twice = False
         for info in infos:
             reads, writes = self.walks(info, axes[info.nest])
-            for dep, k in reads:
+            for dep, how in reads:
                 if dep.buffer not in made:
-                    twice = twice or dep in out
-                    out[dep] = max(out.get(dep, 0), k)
-            for dep, k in writes:
+                    before = out.get(dep)
+                    twice = twice or before is not None
+                    if before is not None:
+                        times = max(how.times, before.times)
+                        how = before._replace(spread=max(how.spread, before.spread), times=times)
+                    out[dep] = how
+            for dep, how in writes:
                 if self.needed_outside(dep.buffer, nests):
-                    out[dep] = out.get(dep, 0) + k
+                    before = out.get(dep)
+                    out[dep] = how._replace(times=how.times + before.times) if before else how
         if twice and not self.near(infos, axes):
             for dep, count in _passes(infos, made).items():
-                out[dep] *= count
+                out[dep] = out[dep]._replace(times=out[dep].times * count)
         return out
 
+    def traffic(self, moved: Mapping[MemoryDep, Fetch]) -> int:
+        """Bytes of deps; those that go along one buffer count as no more than all of it."""
+        totals: dict[tuple[SSAValue, tuple[int, ...]], tuple[int, int]] = {}
+        parts: set[tuple[SSAValue, tuple[int, ...]]] = set()
+        for dep, (spread, times, along) in moved.items():
+            size = self.value(dep.bytes) * spread * times
+            key = (dep.buffer, along)
+            before = totals.get(key)
+            if before is not None or spread > 1:
+                parts.add(key)
+            added, most = before or (0, 1)
+            totals[key] = (added + size, max(most, times))
+        for key in parts:
+            added, most = totals[key]
+            totals[key] = (min(added, self.value(whole(key[0])) * most), most)
+        return sum(size for size, _ in totals.values())
+
     def walks(self, info: NestDeps, shared: Vars) -> Walks:
-        """Reads and writes of a nest with the bytes fetched per byte used; memoised."""
-        if shared == tuple(range(len(shared))):
-            shared = ()
+        """Reads and writes of a nest with how their bytes move; memoised."""
         key = (info, shared)
         found = self._walks.get(key)
         if found is None:
             reads = [
-                (dep, self.waste(info, access, shared))
+                (dep, walk(info, access, shared, self.machine, self.value))
                 for access, dep in zip(info.loads, info.load_deps, strict=True)
             ]
-            writes = [
-                (dep, self.waste(info, access, shared) * (2 if access.combine else 1))
-                for access, dep in zip(info.stores, info.store_deps, strict=True)
-            ]
+            writes: list[tuple[MemoryDep, Fetch]] = []
+            for access, dep in zip(info.stores, info.store_deps, strict=True):
+                how = walk(info, access, shared, self.machine, self.value)
+                writes.append((dep, how._replace(times=2 * how.times) if access.combine else how))
             found = self._walks[key] = (reads, writes)
         return found
 
@@ -156,26 +170,12 @@ class Pricer:
         deps = {d: None for i in infos for d in (*i.reads, *i.writes)}
         return self.bytes(deps) // max(1, self.rows(infos, axes)) <= self.machine.cache
 
-    def waste(self, info: NestDeps, access: Access, shared: Vars) -> int:
-        """Bytes fetched per byte used: lines crossed by the inner loop that do not stay near."""
-        type_ = access.value.type
-        assert isinstance(type_, TensorType)
-        item = type_.info.size
-        flat = resolve(access.value, flat_index(access.indices, type_))[1]
-        if access.operands:
-            return 1 if _varies_densely(flat, info) else max(1, self.machine.line // item)
-        order = [*shared, *(v for v in range(len(info.domain.extents)) if v not in shared)]
-        used = [v for v in order if flat.coeff(ex.dim_atom(v)).terms]
-        if not used:
-            return 1
-        stride = flat.coeff(ex.dim_atom(used[-1])).as_int
-        if stride is not None and abs(stride) <= 1:
-            return 1
-        extent = self.value(info.domain.extents[used[-1]])
-        if extent * self.machine.line <= self.machine.cache:
-            return 1
-        step = self.machine.line if stride is None else min(self.machine.line, abs(stride) * item)
-        return max(1, step // item)
+
+def whole(buffer: SSAValue) -> Expr:
+    """Bytes of all elements of a tensor."""
+    type_ = buffer.type
+    assert isinstance(type_, TensorType)
+    return type_.numel * type_.info.size
 
 
 def _one_stage(infos: Sequence[NestDeps]) -> bool:
@@ -183,12 +183,6 @@ def _one_stage(infos: Sequence[NestDeps]) -> bool:
     domains = {info.domain.extents for info in infos}
     alike = len(domains) == 1 and all(info.has_reduce for info in infos)
     return alike and not any(pass_levels(infos).values())
-
-
-def _varies_densely(flat: Expr, info: NestDeps) -> bool:
-    """Whether a gather reads runs: some iteration variable moves it by one element."""
-    numbers = range(len(info.domain.extents))
-    return any(flat.coeff(ex.dim_atom(v)) is ex.ONE for v in numbers)
 
 
 def pass_levels(infos: Sequence[NestDeps]) -> dict[NestOp, int]:

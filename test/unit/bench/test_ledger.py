@@ -1,8 +1,18 @@
 """The check of the ledger: what it reads of sources, launches and the profiler."""
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
 import torch
 
-from bench.ledger import by_launch, launches_of, share_within, write_share, written
+from bench import counters
+from bench.counters import Counted, by_kernel, counted, own_process, rows_of
+from bench.launches import launches_of, write_share, written
+from bench.ledger import Entry, share_within
 from bench.workload import Where
 
 CPP = """
@@ -35,14 +45,80 @@ def test_share_of_writes() -> None:
     assert write_share([7], []) == 0.5
 
 
+PROFILE = """==PROF== Connected to process 1
+"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
+"0","triton_a_0","dram__bytes_read.sum","byte","1,024"
+"0","triton_a_0","dram__bytes_write.sum","Kbyte","2"
+"0","triton_a_0","gpu__time_duration.sum","ns","9"
+"1","void reduce","dram__bytes_read.sum","byte","4096"
+"1","void reduce","dram__bytes_write.sum","byte","5"
+"2","triton_a_0","dram__bytes_read.sum","byte","7"
+"""
+
+
 def test_counters() -> None:
-    row = {"ID": "0", "Kernel Name": "k", "Metric Name": "dram__bytes_read.sum"}
-    rows = [
-        {**row, "Metric Value": "1,024", "Metric Unit": "Kbyte"},
-        {**row, "Metric Name": "dram__bytes_write.sum", "Metric Value": "2", "Metric Unit": "byte"},
-        {**row, "Metric Name": "gpu__time_duration.sum", "Metric Value": "9", "Metric Unit": "ns"},
-    ]
-    assert by_launch(rows) == [("k", 1024e3 + 2)]
+    """What a kernel leaves in the cache is written by the launches behind it."""
+    rows = rows_of(PROFILE)
+    first, second = Counted("triton_a_0", 1024, 2005), Counted("triton_a_0", 7, 0)
+    assert by_kernel(rows, ["triton_a.0", "triton_a_0"]) == [first, second]
+    assert by_kernel(rows, ["triton_a_0", "triton_b_0"])[:1] == by_kernel(rows, ["triton_a_0"])
+
+
+FAKE = """#!/bin/sh
+while [ "$1" != --log-file ]; do shift; done
+cp "$TABLE" "$2"
+exit $STATUS
+"""
+
+
+def test_profiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The profiler's table becomes bytes; a kernel that it missed is an error with its words."""
+    fake, table, told = tmp_path / "ncu", tmp_path / "table.csv", tmp_path / "told"
+    fake.write_text(FAKE)
+    fake.chmod(0o755)
+    table.write_text(PROFILE)
+    told.write_text("".join(json.dumps({"name": "triton_a_0"}) + "\n" for _ in range(2)))
+    for key, value in {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "TABLE": table,
+        "STATUS": 0,
+    }.items():
+        monkeypatch.setenv(key, str(value))
+    argv = own_process("bench.ledger", told, [])
+    assert argv[0] == sys.executable
+    assert [one.read for one in counted(argv, told)] == [1024, 7]
+    table.write_text("==ERROR== LibraryNotLoaded\n")
+    with pytest.raises(RuntimeError, match="0 of 2 kernels counted: ==ERROR== LibraryNotLoaded"):
+        counted(argv, told)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(counters, "HOMES", ())
+    with pytest.raises(RuntimeError, match="no `ncu`"):
+        counted(argv, told)
+
+
+MOVE = """
+import torch
+from bench import moves
+source, target = torch.ones(6 * moves.BLOCK), torch.zeros(2 * moves.BLOCK)
+moves.move[(2,)](source, target, R=3, W=1, B=moves.BLOCK)
+assert target.eq(3).all()
+"""
+
+
+def test_loop_of_a_mix() -> None:
+    pytest.importorskip("triton")
+    from bench.moves import mixes
+
+    assert list(mixes(3 << 20, 1 << 20)) == [(3, 1), (6, 2)]
+    assert next(mixes(100, 0)) == (1, 0)
+    assert next(mixes(100, 101)) == (1, 1)
+    env = os.environ | {"TRITON_INTERPRET": "1"}
+    subprocess.run([sys.executable, "-c", MOVE], env=env, check=True, timeout=120)
+
+
+def test_entry() -> None:
+    assert Entry("w", "k", 90, 100.0).ratio == 0.9
+    assert Entry("w", "k", 90, 0.0).ratio == 0.0
 
 
 def test_within() -> None:

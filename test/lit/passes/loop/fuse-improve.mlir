@@ -32,7 +32,7 @@ func.func @moved(%x: !aten.t<f32[1000, 2000]>, %y: !aten.t<f32[1000, 2000]>, %c:
     store %e, %o[d0, d1] }
   %v3 = loop.nest (d0: 2000) reduce (d1: 1000) -> (%o : !aten.t<f32[1, 2000]>) origins ["op3"] {
     %a = load %v1[d1, d0] : f32
-    %b = load %x[d1, d0] : f32
+    %b = load %y[d1, d0] : f32
     %e = scalar.sub %a, %b : f32
     %t = reduce add %e : f32 -> f32
     store %t, %o[0, d0] }
