@@ -39,6 +39,7 @@ ATEN: tuple[str, ...] = (
     "aten-attention",
     "aten-scatter",
     "aten-conv-norm",
+    "aten-conv-layout",
     "aten-products",
     "aten-bias",
     "aten-dce",

@@ -28,6 +28,7 @@ PASSES: dict[str, str] = {
     "aten-attention": "minductor.passes.aten.attention:AtenAttentionPass",
     "aten-scatter": "minductor.passes.aten.scatter:AtenScatterPass",
     "aten-conv-norm": "minductor.passes.aten.conv_norm:AtenConvNormPass",
+    "aten-conv-layout": "minductor.passes.aten.conv_layout:AtenConvLayoutPass",
     "aten-products": "minductor.passes.aten.products:AtenProductsPass",
     "aten-bias": "minductor.passes.aten.bias:AtenBiasPass",
     # lowerings
