@@ -1,8 +1,10 @@
 """Training steps need at most eager's memory: traced allocations of torch's allocator."""
 
 import pytest
+import torch
+import torch.nn.functional as F
 
-from bench.memory import peaks
+from bench.memory import cpu_peak, peaks
 from minductor.runtime.pool import pool
 
 
@@ -14,3 +16,20 @@ def test_a_step_needs_no_more_than_eager(name: str, monkeypatch: pytest.MonkeyPa
     row = peaks({**job, "contenders": contenders})
     eager, ours = (row["contenders"][one]["peak_bytes"] for one in contenders)
     assert 0 < ours <= eager
+
+
+def test_grouped_weight_gradient_has_no_dense_scratch() -> None:
+    """256 kernels of 7 x 7 for 2 x 2 pixels: their gradient as one of all pairs is 12 MiB."""
+    x = torch.randn(4, 256, 2, 2).to(memory_format=torch.channels_last).requires_grad_()
+    w = torch.randn(256, 1, 7, 7, requires_grad=True)
+
+    def fn(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return (F.conv2d(x, w, padding=3, groups=256) * 2).sin().sum()
+
+    wanted = torch.autograd.grad(fn(x, w), (x, w))
+    compiled = torch.compile(fn, backend="minductor", options={"strict": True})
+    step = lambda: torch.autograd.grad(compiled(x, w), (x, w))  # noqa: E731
+    for ours, theirs in zip(step(), wanted, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+        assert ours.squeeze().stride() == theirs.squeeze().stride()
+    assert cpu_peak(step) < 2 << 20
