@@ -205,7 +205,9 @@ class KernelPrinter:
         inner = self._axis(scope, op, f"{pid} * {words.lanes}" if words.lanes > 1 else pid, False)
         self._block(inner, op.regions[0].block)
 
-    def _axis(self, scope: Scope, op: Operation, base: str, deeper: bool) -> Scope:
+    def _axis(
+        self, scope: Scope, op: Operation, base: str, deeper: bool, masked: bool = True
+    ) -> Scope:
         """Define the loop's variable from the first index of its block."""
         assert isinstance(op, LOOPS)
         extent, words = op.extent.data, op.words.data
@@ -218,7 +220,7 @@ class KernelPrinter:
         offset = f"tl.arange(0, {words.lanes}){scope.slice_text(position)}"
         inner.line(f"{var} = {offset}" if base == "0" else f"{var} = {base} + {offset}")
         mask = None
-        if words.tail != "none":
+        if words.tail != "none" and masked:
             mask = f"m{op.var.data}"
             inner.line(f"{mask} = {var} < {scope.index(extent, [])}")
         count = scope.index(extent, []) if base == "0" else ""
@@ -253,10 +255,48 @@ class KernelPrinter:
             shape_axes[atom] = Axis(len(scope.axes), lanes, None)
         shape = Scope(scope.rank, scope.names, [], axes=shape_axes).shape(shape_axes)
         accs = _accumulators(scope, op.kind_names, dtypes, shape)
-        inner = self._enter(scope, op, single=False)
+        parts = self._turns(scope, op, accs, shape)
+        results = iter(op.results)
+        for part, acc in zip(parts, accs, strict=True):
+            names = acc
+            if lanes > 1:
+                names = red.fold(scope, part, acc, len(scope.axes))
+            for name in red.finish(scope, part, names):
+                define(scope, next(results), name, around)
+
+    def _turns(
+        self, scope: Scope, op: k.ReduceOp, accs: list[list[str]], shape: str
+    ) -> list[red.Part]:
+        """The loop of a reduction into its accumulators: `unroll` blocks at a time, then one."""
+        words, known = op.words.data, op.extent.data.as_int
+        step = words.lanes * words.unroll
+        if words.unroll == 1 or words.lanes == 1:
+            return self._turn(scope, op, self._enter(scope, op, single=False), accs, shape)
+        var, end = f"d{op.var.data}", scope.index(op.extent.data, [])
+        whole = str(known // step * step) if known is not None else f"{end} // {step} * {step}"
+        scope.line(f"for {var}_base in range(0, {whole}, {step}):")
+        groups: list[list[red.Part]] = []
+        inner = scope
+        for number in range(words.unroll):
+            base = f"{var}_base + {number * words.lanes}" if number else f"{var}_base"
+            inner = self._axis(scope, op, base, True, masked=False)
+            self._block(inner, op.body.block)
+            groups.append(_parts(inner, op.kind_names, _yielded(op)))
+        for number, acc in enumerate(accs):
+            red.gather(inner, [g[number] for g in groups], acc, shape, f"{var}_base // {step}")
+        if known is not None and known % step == 0:
+            return groups[-1]
+        scope.line(f"for {var}_base in range({whole}, {end}, {words.lanes}):")
+        return self._turn(scope, op, self._axis(scope, op, f"{var}_base", True), accs, shape)
+
+    def _turn(
+        self, scope: Scope, op: k.ReduceOp, inner: Scope, accs: list[list[str]], shape: str
+    ) -> list[red.Part]:
+        """One block of a reduction into its accumulators."""
+        lanes = op.words.data.lanes
         self._block(inner, op.body.block)
-        parts = _parts(inner, op.kind_names, list(last.operands))
-        masks = inner.mask([atom])
+        parts = _parts(inner, op.kind_names, _yielded(op))
+        masks = inner.mask([ex.dim_atom(op.var.data)])
         turn = f"d{op.var.data}" if lanes == 1 else "0"
         if lanes > 1 and inner.depth > scope.depth:
             turn = f"d{op.var.data}_base // {lanes}"
@@ -266,13 +306,7 @@ class KernelPrinter:
                 continue
             states = red.lifted(inner, part, shape, masks)
             red.step(inner, part, acc, states)
-        results = iter(op.results)
-        for part, acc in zip(parts, accs, strict=True):
-            names = acc
-            if lanes > 1:
-                names = red.fold(scope, part, acc, len(scope.axes))
-            for name in red.finish(scope, part, names):
-                define(scope, next(results), name, around)
+        return parts
 
     def _fold(self, scope: Scope, op: k.FoldOp) -> None:
         atom = ex.dim_atom(op.over.data)
@@ -353,6 +387,12 @@ def _comments(func: k.FuncOp, name: str) -> list[str]:
         floor, unfused, planned = func.bytes_.data
         lines.append(f"# bytes: floor {floor}, unfused {unfused}, planned {planned}")
     return lines
+
+
+def _yielded(op: k.ReduceOp) -> list[SSAValue]:
+    last = op.body.block.last_op
+    assert last is not None
+    return list(last.operands)
 
 
 def _parts(scope: Scope, kinds: list[str], values: list[SSAValue]) -> list[red.Part]:

@@ -137,6 +137,68 @@ def moments(
         scope.line(f"{count} = tl.full({shape}, 0, {dtype}) + {seen}")
 
 
+def gather(scope: Scope, parts: Sequence[Part], acc: Sequence[str], shape: str, turn: str) -> None:
+    """Several elements of each lane into its accumulators, `turn` times as many having been so."""
+    kind, values = parts[0].kind, [p.values[0] for p in parts]
+    if kind == "welford":
+        _gather_moments(scope, parts[0], values, acc, shape, turn)
+    elif kind == "max_sumexp":
+        _gather_exponentials(scope, values, acc, shape)
+    elif kind == "add" and parts[0].dtypes[0] != "bool":
+        scope.line(f"{acc[0]} = {acc[0]} + {_sum(values)}")
+    else:
+        for part in parts:
+            step(scope, part, acc, lifted(scope, part, shape, []))
+
+
+def _sum(values: Sequence[str]) -> str:
+    """The sum of values, in pairs."""
+    if len(values) == 1:
+        return values[0]
+    half = len(values) // 2
+    return f"({_sum(values[:half])} + {_sum(values[half:])})"
+
+
+def _gather_moments(
+    scope: Scope, part: Part, values: list[str], acc: Sequence[str], shape: str, turn: str
+) -> None:
+    """Mean and squares of the new elements by two sums, then joined with those before:
+
+    T. F. Chan, G. H. Golub, R. J. LeVeque: Updating Formulae and a Pairwise Algorithm for
+    Computing Sample Variances, 1979.
+    """
+    mean, squares, count = acc
+    dtype, many = TYPES[part.dtypes[0]], len(values)
+    share, mid, off, to = (scope.names.fresh(n) for n in ("share", "mid", "off", "to"))
+    scope.line(f"{share} = 1.0 / ({turn} + 1)")
+    scope.line(f"{mid} = {_sum(values)} * {1 / many!r}")
+    offs = [scope.names.fresh("off") for _ in values]
+    for name, value in zip(offs, values, strict=True):
+        scope.line(f"{name} = {value} - {mid}")
+    scope.line(f"{off} = {mid} - {mean}")
+    scope.line(f"{to} = {mean} + {off} * {share}")
+    own = _sum([f"{name} * {name}" for name in offs])
+    scope.line(f"{squares} = {squares} + ({own} + {float(many)!r} * {off} * ({mid} - {to}))")
+    scope.line(f"{mean} = tl.broadcast_to({to}, {shape})")
+    scope.line(f"{count} = tl.full({shape}, 0, {dtype}) + ({turn} + 1) * {float(many)!r}")
+
+
+def _gather_exponentials(
+    scope: Scope, values: Sequence[str], acc: Sequence[str], shape: str
+) -> None:
+    """One maximum for the new elements and those before, one exponential for each."""
+    top, total = acc
+    high, base = scope.names.fresh("high"), scope.names.fresh("base")
+    text = top
+    for value in values:
+        text = f"mi_c_max({text}, {value})"
+    scope.line(f"{high} = tl.broadcast_to({text}, {shape})")
+    scope.line(f'{base} = tl.where({high} == float("-inf"), 0.0, {high})')
+    new = _sum([f"tl.exp({value} - {base})" for value in values])
+    scope.line(f"{total} = {total} * tl.exp({top} - {base}) + {new}")
+    scope.line(f"{top} = {high}")
+
+
 def whole(
     scope: Scope, part: Part, shape: str, masks: Sequence[str], axis: Axis, short: bool
 ) -> list[str]:

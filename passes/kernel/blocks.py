@@ -50,8 +50,8 @@ from minductor.passes.kernel._walks import (
 )
 from minductor.passes.kernel._walks import item_of as item
 
-THREADS = 2048
-"""Threads that a multiprocessor holds."""
+THREADS = 1365
+"""Threads that a multiprocessor holds of a looped reduction, which takes some 48 registers."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,9 @@ class KernelBlocksPass(MiniPass):
     """Schedule the loops of Triton kernels.
 
     block: elements of a program in pointwise kernels of 4-byte elements; square: edge of a block
-    whose accesses disagree; row: elements of a row that a thread holds where rows are many; units,
-    l2: the machine's multiprocessors, bytes of its second-level cache.
+    whose accesses disagree; row: elements of a row that a thread holds where rows are many; unroll:
+    blocks of a looped reduction at a time; units, l2: the machine's multiprocessors, bytes of its
+    second-level cache.
     """
 
     name = "kernel-blocks"
@@ -70,6 +71,7 @@ class KernelBlocksPass(MiniPass):
     block: int = 1024
     square: int = 64
     row: int = 32
+    unroll: int = 4
     units: int = 132
     l2: int = 50 << 20
 
@@ -142,7 +144,17 @@ class _Scheduler:
         extent = loop.extent.data.as_int
         whole = extent is not None and extent > 0 and extent % lanes == 0
         tail = "none" if lanes == 1 or whole else "mask"
-        set_words(loop, run=run, lanes=lanes, tail=tail)
+        unroll = self._unroll(loop, lanes) if run == "seq" and lanes > 1 else 1
+        set_words(loop, run=run, lanes=lanes, tail=tail, unroll=unroll)
+
+    def _unroll(self, loop: Loop, lanes: int) -> int:
+        """Blocks of a reduction at a time: more loads under way, and less to do for each."""
+        if not isinstance(loop, k.ReduceOp) or body_cost(loop) >= 12:
+            return 1
+        unroll = self.options.unroll
+        while unroll > 1 and self._size(loop) < 2 * unroll * lanes:
+            unroll //= 2
+        return unroll
 
     def _config(self, warps: int) -> None:
         self.func.config = self.func.config.with_(warps=warps)
@@ -289,7 +301,7 @@ class _Scheduler:
         rows = 1
         for loop in chain:
             rows *= self._size(loop)
-        return min(rows, self.options.units * THREADS // (32 * warps))
+        return min(rows, self.options.units * max(1, THREADS // (32 * warps)))
 
     def _read_again(self, leaves: list[Loop]) -> int:
         """Bytes of a row's element that several stages load."""

@@ -4,7 +4,7 @@
 /// cache. The first stage alone would take eight warps.
 // CHECK-LABEL: kernel.func @again
 // CHECK-SAME:    warps = 32
-// CHECK:         kernel.reduce d1 : 50000 <lanes 4096, tail mask> [max]
+// CHECK:         kernel.reduce d1 : 50000 <lanes 4096, unroll 4, tail mask> [max]
 // CHECK-NEXT:      kernel.load {{.*}} {evict = "last"}
 // CHECK:         kernel.load {{.*}} {evict = "first"}
 // CHECK-LABEL: kernel.func @once
@@ -38,3 +38,11 @@ kernel.func @short(read %x : !kernel.buf<f32[33554432]>, write %o : !kernel.buf<
 kernel.func @lonely(read %x : !kernel.buf<f32[131072]>, write %o : !kernel.buf<f32[128]>) [] config {target = "triton"} {
   parallel d0 : 128 { tile d1 : 1024 {
     %a = load %x[1024 * d0 + d1] : f32  %m = fold max %a over d1 : f32 -> f32  store %m, %o[d0] } } }
+
+/// A reduction that computes much of each element goes block by block.
+// CHECK-LABEL: kernel.func @heavy
+// CHECK:         kernel.reduce d1 : 50000 <lanes 2048, tail mask> [add]
+kernel.func @heavy(read %x : !kernel.buf<f32[50000000]>, write %o : !kernel.buf<f32[1000]>) [] config {target = "triton"} {
+  parallel d0 : 1000 {
+    %m = reduce d1 : 50000 [add] -> f32 { %a = load %x[50000 * d0 + d1] : f32  %s = scalar.sin %a : f32  yield %s : f32 }
+    store %m, %o[d0] } }

@@ -53,10 +53,10 @@ kernel.func @rows(read %x : !kernel.buf<f32[6400]>, write %o : !kernel.buf<f32[6
 /// that all of the machine works. A C++ kernel is left alone.
 // CHECK-LABEL: kernel.func @columns
 // CHECK:         kernel.parallel d0 : 16384 <run grid, lanes 64, tail none> {
-// CHECK-NEXT:      %t = kernel.reduce d1 : 4096 <lanes 32, tail none> [add]
+// CHECK-NEXT:      %t = kernel.reduce d1 : 4096 <lanes 32, unroll 4, tail none> [add]
 // CHECK-LABEL: kernel.func @few
 // CHECK:         kernel.parallel d0 : 768 <run grid, lanes 8, tail none> {
-// CHECK-NEXT:      %t = kernel.reduce d1 : 4096 <lanes 256, tail none> [add]
+// CHECK-NEXT:      %t = kernel.reduce d1 : 4096 <lanes 256, unroll 4, tail none> [add]
 // CHECK-LABEL: kernel.func @other
 // CHECK:         kernel.parallel d0 : 64 {
 kernel.func @columns(read %x : !kernel.buf<f32[67108864]>, write %o : !kernel.buf<f32[16384]>) [] config {target = "triton"} {
