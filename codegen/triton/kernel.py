@@ -150,9 +150,9 @@ class KernelPrinter:
                 case k.ParallelOp() | k.ForOp() | k.TileOp() | k.ReduceOp():
                     self._loop(scope, op)
                 case k.FoldOp():
-                    self._fold(scope, op)
+                    _fold(scope, op)
                 case k.CumfoldOp():
-                    self._cumfold(scope, op)
+                    _cumfold(scope, op)
                 case k.ScanOp():
                     self._scan(scope, op)
                 case k.BarrierOp():
@@ -308,40 +308,6 @@ class KernelPrinter:
             red.step(inner, part, acc, states)
         return parts
 
-    def _fold(self, scope: Scope, op: k.FoldOp) -> None:
-        atom = ex.dim_atom(op.over.data)
-        axis = scope.axes[atom]
-        varies = joined(scope, list(op.operands))
-        shape = scope.shape(varies | {atom})
-        (part,) = _parts(scope, [op.kind.data], list(op.operands))
-        masks = scope.mask([atom])
-        names = red.whole(scope, part, shape, masks, axis, _short(scope, op.operands[-1]))
-        for name, result in zip(names, op.results, strict=True):
-            define(scope, result, name, varies - {atom})
-
-    def _cumfold(self, scope: Scope, op: k.CumfoldOp) -> None:
-        atom = ex.dim_atom(op.over.data)
-        varies = joined(scope, list(op.operands)) | {atom}
-        (part,) = _parts(scope, [op.kind.data], list(op.operands))
-        states = red.lifted(scope, part, scope.shape(varies), scope.mask([atom]))
-        self._prefix(scope, part, states, scope.axes[atom].position, list(op.results), varies)
-
-    def _prefix(
-        self,
-        scope: Scope,
-        part: red.Part,
-        states: list[str],
-        position: int,
-        results: list[SSAValue],
-        varies: frozenset[ex.Atom],
-    ) -> None:
-        packed = states[0] if len(states) == 1 else f"({', '.join(states)})"
-        text = f"tl.associative_scan({packed}, {position}, {part.combine()})"
-        names = [scope.names.fresh("prefix") for _ in states]
-        scope.line(f"{', '.join(names)} = {text}")
-        for name, result in zip(names, results, strict=True):
-            define(scope, result, f"{name}.to({type_text(result)})", varies)
-
     def _scan(self, scope: Scope, op: k.ScanOp) -> None:
         """Blocks in order, each scanned and combined with what the blocks before leave."""
         atom = ex.dim_atom(op.var.data)
@@ -378,6 +344,42 @@ class KernelPrinter:
             for name in names:
                 define(inner, next(args), name, varies)
         self._block(inner, op.then.block)
+
+
+def _fold(scope: Scope, op: k.FoldOp) -> None:
+    atom = ex.dim_atom(op.over.data)
+    axis = scope.axes[atom]
+    varies = joined(scope, list(op.operands))
+    shape = scope.shape(varies | {atom})
+    (part,) = _parts(scope, [op.kind.data], list(op.operands))
+    masks = scope.mask([atom])
+    names = red.whole(scope, part, shape, masks, axis, _short(scope, op.operands[-1]))
+    for name, result in zip(names, op.results, strict=True):
+        define(scope, result, name, varies - {atom})
+
+
+def _cumfold(scope: Scope, op: k.CumfoldOp) -> None:
+    atom = ex.dim_atom(op.over.data)
+    varies = joined(scope, list(op.operands)) | {atom}
+    (part,) = _parts(scope, [op.kind.data], list(op.operands))
+    states = red.lifted(scope, part, scope.shape(varies), scope.mask([atom]))
+    _prefix(scope, part, states, scope.axes[atom].position, list(op.results), varies)
+
+
+def _prefix(
+    scope: Scope,
+    part: red.Part,
+    states: list[str],
+    position: int,
+    results: list[SSAValue],
+    varies: frozenset[ex.Atom],
+) -> None:
+    packed = states[0] if len(states) == 1 else f"({', '.join(states)})"
+    text = f"tl.associative_scan({packed}, {position}, {part.combine()})"
+    names = [scope.names.fresh("prefix") for _ in states]
+    scope.line(f"{', '.join(names)} = {text}")
+    for name, result in zip(names, results, strict=True):
+        define(scope, result, f"{name}.to({type_text(result)})", varies)
 
 
 def _comments(func: k.FuncOp, name: str) -> list[str]:
