@@ -61,10 +61,12 @@ def counted(argv: Sequence[str], expected: Path) -> list[Counted]:
         text = table.read_text(encoding="utf-8") if table.exists() else ""
     names = [json.loads(line)["name"] for line in expected.read_text().splitlines()]
     found = by_kernel(rows_of(text), names)
-    if done.returncode or len(found) < len(names) or not found:
+    if not found:
         said = [line for line in text.splitlines() if line.startswith("==")]
         why = " ".join(line for line in said if "ERROR" in line) or " ".join(said[-2:])
-        raise RuntimeError(f"{len(found)} of {len(names)} kernels counted: {why or done.stdout}")
+        raise RuntimeError(f"none of {len(names)} kernels counted: {why or done.stdout[-400:]}")
+    if len(found) < len(names):
+        print(f"{len(found)} of {len(names)} kernels counted", file=sys.stderr)
     return found
 
 

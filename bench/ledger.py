@@ -15,8 +15,10 @@ The table shows priced bytes, moved bytes and their ratio; the last line the sha
 
 import argparse
 import json
+import math
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +42,8 @@ FILLED = 2 * 132
 """Programs below which a part may leave a GPU idle."""
 TIMES = 16
 """Launches of a part that are timed together."""
+BUDGET = 450.0
+"""Seconds after which a profiled run begins no other workload."""
 BOUND = 0.85
 """Share of a kernel's time that it takes without memory, above which it is not bound by that."""
 
@@ -128,9 +132,14 @@ def timed(names: Sequence[str], where: Where, least: int, plan: Plan) -> Iterato
         yield Entry(name, one.name, one.planned, amount, seconds, bound)
 
 
-def each(names: Sequence[str], where: Where, least: int) -> Iterator[tuple[str, Launch]]:
-    """Workload and kernel, those that are large enough."""
+def each(
+    names: Sequence[str], where: Where, least: int, end: float = math.inf
+) -> Iterator[tuple[str, Launch]]:
+    """Workload and kernel, those that are large enough; none is begun after `end`."""
     for name in names:
+        if time.monotonic() > end:
+            print(f"{name} and what follows: not begun, the time is up", file=sys.stderr)
+            break
         try:
             launches = launches_of(name, where)
         except Exception as error:
@@ -144,7 +153,7 @@ def once(names: Sequence[str], where: Where, least: int, out: Path) -> None:
     """Each kernel once, between two reads of a large buffer, for the profiler; `out` is told."""
     large = torch.ones(1 << 27, device=where.device)
     with out.open("w", encoding="utf-8") as file:
-        for name, one in each(names, where, least):
+        for name, one in each(names, where, least, time.monotonic() + BUDGET):
             row = {"workload": name, "name": one.name, "planned": one.planned}
             large.sum()
             torch.cuda.synchronize()
@@ -166,7 +175,7 @@ def by_counters(argv: Sequence[str]) -> list[Entry]:
         rows = [json.loads(line) for line in told.read_text().splitlines()]
     return [
         Entry(row["workload"], row["name"], row["planned"], one.read + one.written)
-        for row, one in zip(rows, found, strict=True)
+        for row, one in zip(rows, found, strict=False)  # those before a kernel that was missed
     ]
 
 

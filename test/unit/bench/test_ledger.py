@@ -88,7 +88,7 @@ def test_profiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert argv[0] == sys.executable
     assert [one.read for one in counted(argv, told)] == [1024, 7]
     table.write_text("==ERROR== LibraryNotLoaded\n")
-    with pytest.raises(RuntimeError, match="0 of 2 kernels counted: ==ERROR== LibraryNotLoaded"):
+    with pytest.raises(RuntimeError, match="none of 2 kernels counted: ==ERROR== LibraryNotLoaded"):
         counted(argv, told)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(counters, "HOMES", ())
