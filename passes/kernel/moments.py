@@ -17,6 +17,10 @@ After:
 Values of at most four bytes are exact in f64, and so are their differences to the last place of
 the result. Sums need no count in the loop, and unlike moments they join level by level, so that a
 walk over several dimensions becomes loops whose innermost reads memory in order.
+
+Rows of bf16 and f16 that a cache holds are walked twice instead, in f32 and so in half the vectors:
+    %t = kernel.reduce d1 : 768 [add] -> f32 { .. kernel.yield %a }   %m = scalar.div %t, %n : f32
+    %v = kernel.reduce d1 : 768 [add] -> f32 { .. %d = scalar.sub %a, %m   kernel.yield %d * %d }
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -34,6 +38,7 @@ from minductor.dialects.expr import Atom
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import REDUCE_KINDS, op_exprs, symbol_ranges
+from minductor.dialects.scalar.ops import CastOp, ConstantOp, scalar
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._accumulate import Moments, Plain
 from minductor.passes.kernel._copy import Copies, map_exprs, var_of
@@ -45,13 +50,15 @@ from minductor.passes.remarks import sink_of
 class KernelMomentsPass(MiniPass):
     """Take the moments of C++ kernels by shifted sums.
 
-    moments: false leaves all as it is.
+    moments: false leaves all as it is; twice: elements of half precision up to which a row is
+    walked twice, 0 for none.
     """
 
     name = "kernel-moments"
     needs = frozenset({"kernel"})
 
     moments: bool = True
+    twice: int = 16384
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every reduction of C++ kernels that has moments."""
@@ -66,6 +73,9 @@ class KernelMomentsPass(MiniPass):
                 why = _refusal(stage, ranges)
                 if why:
                     sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
+                    continue
+                if _is_half_row(stage, self.twice):
+                    _walk_twice(stage, ranges)
                     continue
                 _rewrite(stage, ranges, fresh_variable(kernel))
 
@@ -127,6 +137,52 @@ def _rewrite(stage: k.ReduceOp, ranges: Ranges, fresh: int) -> None:
         Rewriter.insert_op(op, InsertPoint.before(stage))
     stage.detach()
     stage.erase()
+
+
+# -- rows of half precision -----------------------------------------------------------------------
+def _is_half_row(stage: k.ReduceOp, most: int) -> bool:
+    """Values of two bytes in order, that stay in a cache, each row some thread's own."""
+    extent, (value, *others) = stage.extent.data.as_int, _yielded(stage)
+    if others or extent is None or extent > most or not isinstance(stage.parent_op(), k.ParallelOp):
+        return False
+    cast, atom = value.owner, ex.dim_atom(stage.var.data)
+    if not isinstance(cast, CastOp) or value.type != f32 or dtype_of_scalar(cast.arg.type).size > 2:
+        return False
+    return all(
+        not isinstance(op, k.StoreOp)
+        and (not isinstance(op, k.LoadOp) or op.index.data[0].coeff(atom) in (ex.ZERO, ex.ONE))
+        for op in stage.body.block.ops
+    )
+
+
+def _walk_twice(stage: k.ReduceOp, ranges: Ranges) -> None:
+    """The mean, then the squares of what is left of it."""
+    extent = stage.extent.data.as_int
+    assert extent is not None
+    top = Copies(Block(), ranges, {}, {}, ())
+    n = top.make(ConstantOp.of(float(extent), f32))
+    mean = top.make(scalar("div", _sum(stage, top, None), n))
+    new = [mean, _sum(stage, top, mean), n]
+    for old, value in zip(stage.results, new, strict=True):
+        value.name_hint = old.name_hint or value.name_hint
+        old.replace_all_uses_with(value)
+    for op in list(top.block.ops):
+        op.detach()
+        Rewriter.insert_op(op, InsertPoint.before(stage))
+    stage.detach()
+    stage.erase()
+
+
+def _sum(stage: k.ReduceOp, top: Copies, mean: SSAValue | None) -> SSAValue:
+    """The sum of a row, or of the squares of its differences to the mean."""
+    body, var, extent = Block(), stage.var.data, stage.extent.data
+    inside = top.within(body, [(var, extent)])
+    (value,) = inside.copy_all(stage.body.block)
+    if mean is not None:
+        d = inside.make(scalar("sub", value, mean))
+        value = inside.make(scalar("mul", d, d))
+    inside.add(k.YieldOp.of(value))
+    return top.make(k.ReduceOp.of(var, extent, ["add"], [f32], body))
 
 
 # -- a loop over several dimensions ---------------------------------------------------------------

@@ -74,3 +74,18 @@ def test_switched_off_gives_the_same():
     fn = lambda x: torch.var_mean(x, (0, 2, 3))  # noqa: E731
     off = compiled(fn, pipeline="default-cpu{moments=false}")(x)
     torch.testing.assert_close(compiled(fn)(x), off, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("shift", [(1.0, 0.0), (1.0, 30.0), (1e-3, 1.0)])
+def test_rows_of_half_precision(dtype, shift):
+    """Walked twice in f32: an outlier in front and a far mean cost no digits."""
+    x = (torch.randn(20, 771) * shift[0] + shift[1]).to(dtype)
+    x[3, 0] = 3e3
+    fn = lambda x: torch.var_mean(x.float(), 1, correction=0)  # noqa: E731
+    exact = torch.var_mean(x.double(), 1, correction=0)
+    assert worst(compiled(fn)(x), exact) <= 2 * worst(fn(x), exact) + 1e-5
+    x[5] = 1.5
+    x[6, 9] = torch.nan
+    norm = lambda x: F.layer_norm(x, (771,))  # noqa: E731
+    torch.testing.assert_close(compiled(norm)(x), norm(x), equal_nan=True, rtol=2e-2, atol=2e-2)

@@ -1,6 +1,19 @@
-//@ bf16_to
-// bfloat16 bits to f32 (exact).
-template<class H> INL vec<f32, width<H>> bf16_to(H x) { return m_as<vec<f32, width<H>>>(m_cvt<u32>(x) << (u32)16); }
+//@ bf16_to: spread_words high_words
+// bfloat16 bits to f32 (exact): each word on top of a zero one, where the machine has it by one shuffle.
+#if defined(__AVX512BW__) && !defined(__clang__)
+template<int from, int... I> INL auto high_words(seq<I...>) { return vec<i16, 32>{(from + I / 2)...}; }
+template<int from> INL vec<f32, 16> spread_words(vec<u16, 32> x) {
+  return (vec<f32, 16>)__builtin_ia32_permvarhi512_mask((vec<i16, 32>)x, high_words<from>(upto<32>()), vec<i16, 32>{}, 0xaaaaaaaa);
+}
+#endif
+template<class H> INL vec<f32, width<H>> bf16_to(H x) {
+#if defined(__AVX512BW__) && !defined(__clang__)
+  if constexpr (same<H, vec<u16, 32>>) return {spread_words<0>(x), spread_words<16>(x)};
+  else if constexpr (same<H, vec<u16, 16>>) return spread_words<0>((vec<u16, 32>)__builtin_ia32_si512_256si((vec<i32, 8>)x));
+  else
+#endif
+  return m_as<vec<f32, width<H>>>(m_cvt<u32>(x) << (u32)16);
+}
 //@ to_bf16: bf16_round odd_words
 // f32 to bfloat16 bits, to nearest even; any NaN becomes 0x7fc0 as in PyTorch.
 template<class F> INL uints<F> bf16_round(F x) {

@@ -1,0 +1,52 @@
+// RUN: mini-opt %s -p kernel-moments --split-input-file | filecheck %s
+// RUN: mini-opt %s -p "kernel-moments{twice=0}" --split-input-file | filecheck %s --check-prefix ONCE
+
+/// A row of bf16 is walked twice in f32: its mean, then the squares of what is left.
+// CHECK-LABEL: kernel.func @row
+// CHECK:         = kernel.reduce d1 : 768 [add] -> f32 {
+// CHECK:         %m = scalar.div
+// CHECK-NEXT:    %v = kernel.reduce d1 : 768 [add] -> f32 {
+// CHECK:           scalar.sub %{{.*}}, %m : f32
+// CHECK:           scalar.mul
+// ONCE-LABEL:  kernel.func @row
+// ONCE:          kernel.reduce d1 : 768 [add, add] -> f64, f64 {
+kernel.func @row(read %x : !kernel.buf<bf16[6144]>, write %o : !kernel.buf<f32[8]>, write %p : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
+  parallel d0 : 8 {
+    %m, %v, %n = reduce d1 : 768 [welford] -> f32, f32, f32 {
+      %a = load %x[768 * d0 + d1] : bf16
+      %b = scalar.cast %a : bf16 to f32
+      yield %b : f32 }
+    store %m, %o[d0]
+    store %v, %p[d0] } }
+
+// -----
+
+/// Columns, rows that no cache holds and values of f32 are read once.
+// CHECK-LABEL: kernel.func @column
+// CHECK:         [add, add] -> f64, f64
+// CHECK-LABEL: kernel.func @long
+// CHECK:         [add, add] -> f64, f64
+// CHECK-LABEL: kernel.func @sum
+// CHECK:         [add, add] -> f64, f64
+kernel.func @column(read %x : !kernel.buf<bf16[6144]>, write %o : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
+  parallel d0 : 8 {
+    %m, %v, %n = reduce d1 : 768 [welford] -> f32, f32, f32 {
+      %a = load %x[d0 + 8 * d1] : bf16
+      %b = scalar.cast %a : bf16 to f32
+      yield %b : f32 }
+    store %v, %o[d0] } }
+kernel.func @long(read %x : !kernel.buf<bf16[524288]>, write %o : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
+  parallel d0 : 8 {
+    %m, %v, %n = reduce d1 : 65536 [welford] -> f32, f32, f32 {
+      %a = load %x[65536 * d0 + d1] : bf16
+      %b = scalar.cast %a : bf16 to f32
+      yield %b : f32 }
+    store %v, %o[d0] } }
+kernel.func @sum(read %x : !kernel.buf<bf16[6144]>, write %o : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
+  parallel d0 : 8 {
+    %m, %v, %n = reduce d1 : 768 [welford] -> f32, f32, f32 {
+      %a = load %x[768 * d0 + d1] : bf16
+      %b = scalar.cast %a : bf16 to f32
+      %c = scalar.add %b, %b : f32
+      yield %c : f32 }
+    store %v, %o[d0] } }
