@@ -28,7 +28,7 @@ import torch
 from bench.counters import Counted, counted, own_process
 from bench.launches import Launch, launches_of
 from bench.limit import limit_steps
-from bench.measure import Plan, cuda_rounds, take_rounds
+from bench.measure import Plan, take_rounds
 from bench.report import table
 from bench.workload import Where
 from bench.workloads import MICRO
@@ -101,15 +101,19 @@ def moved(launch: Launch, device: str, plan: Plan) -> tuple[float, float]:
 def seconds_in_cache(launch: Launch, plan: Plan) -> float:
     """What a launch would take with its data in the cache, from parts of it that fit there.
 
-    The difference between a part and half of it is free of what every launch costs. Zero where
-    that cannot be known: half a part would leave the machine idle.
+    Launches after the first one find their data; the difference between a part and half of it is
+    free of what every launch costs. Zero where that cannot be known: half a part would leave the
+    machine idle.
     """
     share = -(-launch.planned // IN_CACHE)
     if launch.part is None or launch.programs < 2 * share * FILLED:
         return 0.0
-    steps = {n: repeated(launch.part(k * share)) for n, k in (("whole", 1), ("half", 2))}
-    rounds = cuda_rounds(steps, plan, flush=False)
-    return (rounds.median("whole") - rounds.median("half")) / TIMES * 2 * share
+    steps: dict[str, Callable[[], object]] = {}
+    for name, part in (("whole", launch.part(share)), ("half", launch.part(2 * share))):
+        steps[name], steps[f"{name}, again"] = part, repeated(part)
+    rounds = take_rounds(steps, "cuda", plan)
+    whole, half = (rounds.median(f"{n}, again") - rounds.median(n) for n in ("whole", "half"))
+    return (whole - half) / (TIMES - 1) * 2 * share
 
 
 def repeated(run: Callable[[], object]) -> Callable[[], object]:
