@@ -337,7 +337,8 @@ class Words:
 
     run: "seq", "threads" or "grid"; lanes: consecutive iterations that are one vector (CPU) or one
     block axis (GPU); unroll: vectors in flight, each with an accumulator of its own; tail: "none",
-    "mask" or "scalar"; when: take `run` only if this is > 0; ahead: prefetch or pipeline distance.
+    "mask", "scalar" or "overlap" (a full vector that ends with the loop); when: take `run` only if
+    this is > 0; ahead: prefetch or pipeline distance.
     """
 
     run: str = "seq"
@@ -348,7 +349,7 @@ class Words:
     ahead: int = 0
 
     RUNS = ("seq", "threads", "grid")
-    TAILS = ("none", "mask", "scalar")
+    TAILS = ("none", "mask", "scalar", "overlap")
 
     def text(self) -> str:
         """`run threads, lanes 16, ...`: only what differs from the default."""

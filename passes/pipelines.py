@@ -71,6 +71,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-inplace",
     "kernel-memory",
     "kernel-pool",
+    "kernel-overlap",
     "kernel-stream",
     "kernel-prefetch",
     "verify-stage{stage=kernel}",

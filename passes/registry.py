@@ -68,6 +68,7 @@ PASSES: dict[str, str] = {
     "kernel-inplace": "minductor.passes.kernel.inplace:KernelInplacePass",
     "kernel-memory": "minductor.passes.kernel.memory:KernelMemoryPass",
     "kernel-pool": "minductor.passes.kernel.pool:KernelPoolPass",
+    "kernel-overlap": "minductor.passes.kernel.overlap:KernelOverlapPass",
     "kernel-stream": "minductor.passes.kernel.stream:KernelStreamPass",
     "kernel-prefetch": "minductor.passes.kernel.prefetch:KernelPrefetchPass",
     "kernel-capture": "minductor.passes.kernel.capture:KernelCapturePass",

@@ -13,7 +13,7 @@ from minductor.dialects.attrs import Words
 from minductor.dialects.expr import Expr
 from minductor.dialects.kernel import ops as k
 
-TAIL = {"none": 0, "mask": 1, "scalar": 2}
+TAIL = {"none": 0, "mask": 1, "scalar": 2, "overlap": 4}
 EXACT = 3
 
 

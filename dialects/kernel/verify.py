@@ -16,7 +16,7 @@ from minductor.dialects.types import BufType
 
 # target -> run words that it has
 RUNS = {"cpp": ("seq", "threads"), "triton": ("seq", "grid")}
-_TAILS = {"cpp": ("none", "mask", "scalar"), "triton": ("none", "mask")}
+_TAILS = {"cpp": ("none", "mask", "scalar", "overlap"), "triton": ("none", "mask")}
 
 
 class FuncVerify(Operation):

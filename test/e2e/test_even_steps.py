@@ -45,6 +45,20 @@ def test_tails_touch_nothing_behind(width):
         assert torch.equal(ours, eager)
 
 
+@pytest.mark.parametrize("width", [17, 22, 31, 33, 40, 54, 56, 63, 71])
+def test_the_last_vector_lies_over_the_one_before(width):
+    """Over inputs that die (written in place), sums, and steps of other sizes too."""
+    x, y = torch.randn(6, width * 2), torch.randn(6, width)
+
+    def fn(x, y):
+        a = x[:, ::2] * y
+        b = (a @ torch.eye(width)) + y  # a dies: b may take its memory
+        return b.relu(), y.repeat_interleave(2, 1)[:, : width + 3] * 2, y.cumsum(0) + x[:, 1::2]
+
+    for ours, eager in zip(compiled(fn, "avx512")(x, y), fn(x, y), strict=True):
+        torch.testing.assert_close(ours, eager, rtol=1e-6, atol=1e-6)
+
+
 @pytest.mark.parametrize("sizes", [(28, 56), (13, 39), (31, 62), (7, 28), (20, 33)])
 @pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic"])
 def test_images_of_other_sizes(sizes, mode):

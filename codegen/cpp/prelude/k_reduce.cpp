@@ -209,13 +209,14 @@ template<class SV, class S1, int U> struct red {
 };
 //@ lane_loop: each_
 // The iterations lo .. hi in vectors of N, U of them in flight. tail: 0 none, 1 masked, 2 scalar,
-// 3 none and the length is a multiple of N U.
+// 3 none and the length is a multiple of N U, 4 a vector that ends with the loop, of at least N.
 template<class F, int... I> INL void each_(F f, seq<I...>) { (f(Full<I>()), ...); }
 template<int N, int U, int tail, class B, class... R> INL void lane_loop(i64 lo, i64 hi, B body, R &...r) {
   i64 i = lo;
   for (; i + N * U <= hi; i += N * U) each_([&](auto u) HOT { body(Full<N>(), i + N * u.n, r.v[u.n]...); }, upto<U>());
   if constexpr (tail == 1) for (; i < hi; i += N) body(Part<N>{hi - i < N ? (int)(hi - i) : N}, i, r.v[0]...);
   else if constexpr (U > 1 && tail != 3) for (; i + N <= hi; i += N) body(Full<N>(), i, r.v[0]...);
+  if constexpr (tail == 4) if (i < hi) body(Full<N>(), hi - N, r.v[0]...);
   if constexpr (tail == 2) for (; i < hi; ++i) body(Full<1>(), i, r.s...);
 }
 //@ cascade_step
