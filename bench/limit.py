@@ -1,8 +1,9 @@
 """The bandwidth limit of a workload, measured in the same rounds as its contenders.
 
 On a CPU a C loop reads as many bytes as the workload must read and writes as many as it must write,
-with ordinary and, where the machine has them, non-temporal stores; the better of the two counts. On
-a GPU it is torch's own copy of the same bytes, the fastest simple kernel there is.
+with ordinary and, where the machine has them, non-temporal stores. On a GPU it is torch's own copy of
+the same bytes, and loops that move so many in the same mix of reads and writes (`bench.moves`). The
+best of them counts.
 """
 
 import ctypes
@@ -75,7 +76,9 @@ def cpu_steps(reads: int, writes: int) -> dict[str, Step]:
 
 
 def cuda_steps(reads: int, writes: int) -> dict[str, Step]:
-    """Copy of the common part, then a read or a fill of what is left over."""
+    """Copy of the common part, then a read or a fill of what is left over; loops of that mix."""
+    from bench.moves import move_steps
+
     both = min(reads, writes) // 16 * 2
     source = torch.ones(max(both, 1), dtype=torch.float64, device="cuda")
     target = torch.empty_like(source)
@@ -89,7 +92,8 @@ def cuda_steps(reads: int, writes: int) -> dict[str, Step]:
             return rest.fill_(0)
         return target
 
-    return {"plain": run}
+    loops = {name: step for name, (step, _bytes) in move_steps(reads, writes).items()}
+    return {"plain": run, **loops}
 
 
 def limit_steps(device: str, reads: int, writes: int) -> dict[str, Step]:

@@ -92,7 +92,8 @@ def cpu_rounds(steps: dict[str, Step], plan: Plan) -> Rounds:
 
 
 def head_start(step: Step, flush: Step) -> int:
-    """Flushes that keep the device busy for twice as long as the host takes to launch a step."""
+    """Flushes that keep the device busy for longer than the host takes to launch a step, also when
+    it is slower than now: three times that and half a millisecond."""
     seconds: list[float] = []
     for work in (flush, step):
         for _ in range(3):
@@ -103,7 +104,7 @@ def head_start(step: Step, flush: Step) -> int:
         launched = time.perf_counter() - start
         torch.cuda.synchronize()
         seconds.append(launched if work is step else time.perf_counter() - start)
-    return 1 + min(100, int(2 * seconds[1] / seconds[0]))
+    return 1 + min(200, int((3 * seconds[1] + 5e-4) / seconds[0]))
 
 
 def cuda_rounds(steps: dict[str, Step], plan: Plan) -> Rounds:
