@@ -1,9 +1,9 @@
 """The bandwidth limit of a workload, measured in the same rounds as its contenders.
 
 On a CPU a C loop reads as many bytes as the workload must read and writes as many as it must write,
-with ordinary and, where the machine has them, non-temporal stores. On a GPU it is torch's own copy of
-the same bytes, and loops that move so many in the same mix of reads and writes (`bench.moves`). The
-best of them counts.
+with ordinary and, where the machine has them, non-temporal stores. On a GPU it is torch's own copy
+of the same bytes, and loops that move so many in the same mix of reads and writes (`bench.moves`).
+The best of them counts.
 """
 
 import ctypes
