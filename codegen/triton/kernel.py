@@ -239,7 +239,10 @@ class KernelPrinter:
         if words.lanes == 1:
             scope.line(f"for {var} in range(0, {end}):")
             return scope.inner((op.var.data, extent), True)
-        scope.line(f"for {var}_base in range(0, {end}, {words.lanes}):")
+        turns = f"range(0, {end}, {words.lanes})"
+        if words.ahead:
+            turns = f"tl.{turns[:-1]}, num_stages={words.ahead + 1})"
+        scope.line(f"for {var}_base in {turns}:")
         return self._axis(scope, op, f"{var}_base", True)
 
     # -- reductions -------------------------------------------------------------------------------

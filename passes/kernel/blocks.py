@@ -60,7 +60,8 @@ class KernelBlocksPass(MiniPass):
 
     block: elements of a program in pointwise kernels of 4-byte elements; square: edge of a block
     whose accesses disagree; row: elements of a row that a thread holds where rows are many; unroll:
-    blocks of a looped reduction at a time; units, l2: the machine's multiprocessors, bytes of its
+    blocks of a looped reduction at a time; ahead: rows under way to a program whose folds wait for
+    each other; units, l2: the machine's multiprocessors, bytes of its
     second-level cache.
     """
 
@@ -72,6 +73,7 @@ class KernelBlocksPass(MiniPass):
     square: int = 64
     row: int = 32
     unroll: int = 4
+    ahead: int = 2
     units: int = 132
     l2: int = 50 << 20
 
@@ -269,7 +271,10 @@ class _Scheduler:
         self._set(tile, lanes)
         for leaf in child_loops(tile.body.block):
             rows = max(1, 4 * self.options.block // lanes)
-            self._set(leaf, min(rows, 16, power_of_two(self._size(leaf))))
+            rows = min(rows, 16, power_of_two(self._size(leaf)))
+            self._set(leaf, rows)
+            if rows > 1 and leaf.words.data.unroll == 1 and self._size(leaf) >= 4 * rows:
+                set_words(leaf, ahead=self.options.ahead)
         self._config(8)
 
     def _looped(self, chain: list[Loop], inner: list[Loop]) -> None:

@@ -220,6 +220,21 @@ def _conflict(first: k.FuncOp, last: k.FuncOp, pair: tuple[h.LaunchOp, h.LaunchO
     return None
 
 
+def _reuse(kernel: k.FuncOp, reduce: k.ReduceOp) -> None:
+    """What the rows load of a buffer that nothing writes, the sums do not load again."""
+    access = dict(zip(kernel.body.block.args, kernel.access.data, strict=True))
+    seen: dict[tuple[SSAValue, object], SSAValue] = {}
+    for op in list(reduce.body.block.ops):
+        if not isinstance(op, k.LoadOp) or op.mask is not None or op.index_operands:
+            continue
+        if access.get(cast(BlockArgument, op.buffer)) != "read":
+            continue
+        value = seen.setdefault((op.buffer, op.index), op.result)
+        if value is not op.result:
+            op.result.replace_all_uses_with(value)
+            Rewriter.erase_op(op)
+
+
 def _stored(
     kernel: k.FuncOp, buffers: dict[BlockArgument, SSAValue], value: SSAValue
 ) -> k.StoreOp | None:
@@ -339,6 +354,7 @@ class _Joiner:
             if value is not None:
                 load.result.replace_all_uses_with(value)
                 Rewriter.erase_op(load)
+        _reuse(parts, reduce)
         body = column.body.block
         column.body.detach_block(body)
         tile = k.TileOp.make(column.var.data, column.extent.data, body)

@@ -1,7 +1,8 @@
 // RUN: mini-opt %s -t triton | filecheck %s
 
 /// Several blocks of a reduction at a time: loads first, then one step of each accumulator; what is
-/// left over goes block by block, with a mask where the last is not whole.
+/// left over goes block by block, with a mask where the last is not whole. `ahead`: loads of later
+/// turns are under way.
 // CHECK-LABEL: def sums(
 // CHECK:         for d1_base in range(0, 4096, 2048):
 // CHECK-NEXT:        d1 = d1_base + tl.arange(0, 1024)
@@ -22,6 +23,8 @@
 // CHECK:           to = acc + off * share
 // CHECK-LABEL: def once(
 // CHECK:         for d1_base in range(0, 4096, 1024):
+// CHECK-LABEL: def early(
+// CHECK:         for d1_base in tl.range(0, 4096, 1024, num_stages=3):
 kernel.func @sums(read %x : !kernel.buf<f32[320000]>, write %o : !kernel.buf<f32[64]>) [] config {target = "triton", index = "i32"} {
   parallel d0 : 64 <run grid> {
     %t = reduce d1 : 5000 <lanes 1024, unroll 2, tail mask> [add] -> f32 { %v = load %x[5000 * d0 + d1] : f32  yield %v : f32 }
@@ -41,4 +44,8 @@ kernel.func @moments(read %x : !kernel.buf<f32[262144]>, write %o : !kernel.buf<
 kernel.func @once(read %x : !kernel.buf<f32[262144]>, write %o : !kernel.buf<f32[64]>) [] config {target = "triton", index = "i32"} {
   parallel d0 : 64 <run grid> {
     %t = reduce d1 : 4096 <lanes 1024, tail none> [add] -> f32 { %v = load %x[4096 * d0 + d1] : f32  yield %v : f32 }
+    store %t, %o[d0] } }
+kernel.func @early(read %x : !kernel.buf<f32[262144]>, write %o : !kernel.buf<f32[64]>) [] config {target = "triton", index = "i32"} {
+  parallel d0 : 64 <run grid> {
+    %t = reduce d1 : 4096 <lanes 1024, tail none, ahead 2> [add] -> f32 { %v = load %x[4096 * d0 + d1] : f32  yield %v : f32 }
     store %t, %o[d0] } }
