@@ -23,6 +23,7 @@ from minductor.codegen.triton.scope import (
 )
 from minductor.codegen.wrapper.names import Names
 from minductor.dialects import expr as ex
+from minductor.dialects.attrs import Words
 from minductor.dialects.dtypes import dtype_of_scalar
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import symbol_ranges
@@ -239,10 +240,7 @@ class KernelPrinter:
         if words.lanes == 1:
             scope.line(f"for {var} in range(0, {end}):")
             return scope.inner((op.var.data, extent), True)
-        turns = f"range(0, {end}, {words.lanes})"
-        if words.ahead:
-            turns = f"tl.{turns[:-1]}, num_stages={words.ahead + 1})"
-        scope.line(f"for {var}_base in {turns}:")
+        scope.line(f"for {var}_base in {_range(end, words)}:")
         return self._axis(scope, op, f"{var}_base", True)
 
     # -- reductions -------------------------------------------------------------------------------
@@ -392,6 +390,13 @@ def _comments(func: k.FuncOp, name: str) -> list[str]:
         floor, unfused, planned = func.bytes_.data
         lines.append(f"# bytes: floor {floor}, unfused {unfused}, planned {planned}")
     return lines
+
+
+def _range(end: str, words: Words) -> str:
+    """The firsts of a loop's blocks; loads of `ahead` of them are under way."""
+    if words.ahead:
+        return f"tl.range(0, {end}, {words.lanes}, num_stages={words.ahead + 1})"
+    return f"range(0, {end}, {words.lanes})"
 
 
 def _yielded(op: k.ReduceOp) -> list[SSAValue]:
