@@ -4,6 +4,7 @@ import argparse
 import datetime
 import json
 import platform
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -27,6 +28,9 @@ CONTENDERS = {
     "compile": ["aot", "inductor", "minductor"],
     "overhead": ["eager", "guards", "inductor", "inductor_cpp", "minductor"],
 }
+PLACES = ("--json", "--md")
+"""Options that say where figures go: a table's command line leaves them out."""
+
 TIMEOUTS = {"micro": 240, "models": 900, "reference": 240, "compile": 600, "overhead": 600}
 
 
@@ -86,17 +90,35 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, help="seconds a child process may take")
     parser.add_argument("--json", type=Path, help="write all figures here")
     parser.add_argument("--md", type=Path, help="write the tables here, too")
+    parser.add_argument("--render", type=Path, help="print the tables of a run kept with --json")
     parser.add_argument("--compare", type=Path, help="JSON of an older run")
     parser.add_argument("--list", action="store_true", help="print the workloads and stop")
     return parser.parse_args(argv)
 
 
-def machine() -> dict[str, str]:
+def command(argv: list[str]) -> str:
+    """The command line, without where its figures go."""
+    kept = [x for x, before in zip(argv, ["", *argv], strict=False) if before not in PLACES]
+    return " ".join(["python -m bench", *(x for x in kept if x not in PLACES)])
+
+
+def gpu() -> str:
+    """The first GPU's name, without starting CUDA here."""
+    query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+    try:
+        found = subprocess.run(query, capture_output=True, text=True, check=True, timeout=20)
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return found.stdout.splitlines()[0].strip()
+
+
+def machine(device: str) -> dict[str, str]:
     """What the figures depend on."""
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     model = next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), "")
     cores = str(sum(x.startswith("processor") for x in lines))
-    found = {"cpu": model or platform.processor(), "cores": cores}
+    found = {} if device == "cpu" else {"gpu": gpu()}
+    found |= {"cpu": model or platform.processor(), "cores": cores}
     for package in ("torch", "triton", "minductor"):
         try:
             found[package] = version(package)
@@ -163,24 +185,29 @@ def main(argv: list[str] | None = None) -> int:
     """Exit status 1 when a result of minductor's is wrong or missing."""
     args = parse(argv)
     sets = list(CONTENDERS) if args.set == "all" else [args.set]
+    if args.render:
+        print(markdown(json.loads(args.render.read_text())), end="")
+        return 0
     if args.list:
         print("\n".join(f"{chosen}: {name}" for chosen in sets for name in names(chosen)))
         return 0
     chosen = args.contenders.split(",") if args.contenders else None
     run: Row = {
-        "command": " ".join(["python -m bench", *(argv or sys.argv[1:])]),
+        "command": command(argv or sys.argv[1:]),
         "date": datetime.date.today().isoformat(),
-        "machine": machine(),
+        "machine": machine(args.device),
         "contenders": {s: chosen or CONTENDERS[s] for s in sets},
-        "rows": list(rows(args, sets)),
+        "rows": [],
     }
+    for row in rows(args, sets):
+        run["rows"].append(row)
+        if args.json:  # a run that is cut short leaves what it has measured
+            args.json.write_text(json.dumps(run, indent=1))
     old = json.loads(args.compare.read_text()) if args.compare else None
     text = markdown(run, old)
     print(text)
     if args.md:
         args.md.write_text(text)
-    if args.json:
-        args.json.write_text(json.dumps(run, indent=1))
     entries = [row.get("contenders", {}).get("minductor", {}) for row in run["rows"]]
     failed = any("error" in row for row in run["rows"])
     return int(failed or any(e.get("error") or e.get("wrong") for e in entries))
