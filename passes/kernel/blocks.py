@@ -283,7 +283,9 @@ class _Scheduler:
             self._columns(chain, leaves)
             return
         warps, again = 8, self._read_again(leaves)
-        if chain and again:
+        if not again and self._light(leaves):
+            warps = self._warps(chain)
+        elif chain and again:
             rows = again * max(self._size(leaf) for leaf in leaves)
             # the output passes through too, and each half of the cache serves half of the machine
             room = 3 * self.options.l2 // 5
@@ -294,12 +296,28 @@ class _Scheduler:
                 atom = ex.dim_atom(leaf.var.data)
                 items = [item(op) for op in accesses_of(leaf) if atom in op.index.data[0].vars("d")]
                 vector = 16 // max(2, min(items, default=4))
-                room = 32 * warps * vector * (1 if warps > 8 else 2)
+                room = 32 * warps * vector * (1 if warps > 8 or self._light([leaf]) else 2)
                 self._set(leaf, fitting(self._size(leaf), room, 32 * warps * vector))
         if chain and again:
             self._hints(leaves)
         widest = max((leaf.words.data.lanes for leaf in leaves), default=1)
         self._config(4 if warps == 8 and widest <= self.options.block else warps)
+
+    def _light(self, leaves: list[Loop]) -> bool:
+        """Reductions that go several blocks at a time."""
+        return all(self._unroll(leaf, 32) > 1 for leaf in leaves)
+
+    def _warps(self, chain: list[Loop]) -> int:
+        """Warps of a program of such reductions: few, so that all programs are at work at once, but
+        with 40 KiB of loads under way on each multiprocessor."""
+        programs, warps = self.options.units, 4
+        if chain:
+            programs = 1
+            for loop in chain:
+                programs *= -(-self._size(loop) // loop.words.data.lanes)
+        while warps < 16 and programs * warps * self.options.unroll < 80 * self.options.units:
+            warps *= 2
+        return warps
 
     def _under_way(self, warps: int, chain: list[Loop]) -> int:
         """Rows that the machine works on at a time."""
@@ -351,17 +369,15 @@ class _Scheduler:
         narrow = min((item(op) for leaf in leaves for op in accesses_of(leaf)), default=4)
         columns = self._abreast(chain, max(32, 256 // max(2, narrow)))
         self._set(row, columns)
-        held = 2048 if len(leaves) == 1 and _values(leaves[0]) <= 3 else 1024
+        warps, held = 8, 1024
+        if self._light(leaves):
+            warps = self._warps(chain)
+            held = 32 * warps * (16 // max(2, narrow))
         for leaf in leaves:
             if not isinstance(leaf, k.ForOp):
                 room = max(1, held // columns)
                 self._set(leaf, min(room, power_of_two(self._size(leaf))))
-        self._config(8)
-
-
-def _values(loop: Loop) -> int:
-    """Accumulators of a loop."""
-    return len(loop.results)
+        self._config(warps)
 
 
 def _leaves(loop: Loop) -> list[Loop]:

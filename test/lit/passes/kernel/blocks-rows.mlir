@@ -1,14 +1,15 @@
 // RUN: mini-opt %s -p kernel-blocks --split-input-file | filecheck %s
 
 /// Rows that a second stage reads again: few are under way at a time, so that they stay in the
-/// cache. The first stage alone would take eight warps.
+/// cache. The first stage alone takes four, and four blocks at a time.
 // CHECK-LABEL: kernel.func @again
 // CHECK-SAME:    warps = 32
 // CHECK:         kernel.reduce d1 : 50000 <lanes 4096, unroll 4, tail mask> [max]
 // CHECK-NEXT:      kernel.load {{.*}} {evict = "last"}
 // CHECK:         kernel.load {{.*}} {evict = "first"}
 // CHECK-LABEL: kernel.func @once
-// CHECK-SAME:    warps = 8
+// CHECK-SAME:    warps = 4
+// CHECK:         kernel.reduce d1 : 50000 <lanes 512, unroll 4, tail mask> [max]
 // CHECK-NOT:     evict
 kernel.func @again(read %x : !kernel.buf<f32[50000000]>, write %o : !kernel.buf<f32[50000000]>) [] config {target = "triton"} {
   parallel d0 : 1000 {
