@@ -63,6 +63,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-moments",
     "kernel-vectorize",
     "kernel-strength",
+    "kernel-fast-math{target=cpp}",
     "kernel-pack",
     "kernel-threads",
     "kernel-extern-out",

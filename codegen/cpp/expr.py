@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 from xdsl.ir import Operation, SSAValue
@@ -31,6 +32,8 @@ _ON_CONDITIONS = {
     "select": "m_or(m_and({0}, {1}), m_and(m_not({0}), {2}))",
 }
 _KEEPS_BITS = frozenset({"select"})
+FAST = ("exp", "sigmoid", "tanh", "log", "sin", "cos", "erf_plus_one", "divide_by")
+"""Functions that `math = "fast"` takes in their short form, in f32 and below."""
 
 
 def row_of(op: Operation) -> ScalarRow | None:
@@ -45,6 +48,8 @@ def _apply(row: ScalarRow, args: list[str], dtype: str, scope: Scope, lanes: boo
     if row.name in _KEEPS_BITS:
         return row.cpp.format(*args)
     same = row.result == "same"
+    if scope.fast and row.name in FAST and (dtype == "f32" or dtype in HALF):
+        row = replace(row, cpp=row.cpp.replace("m_", "m_fast_", 1))
     if dtype in HALF:
         text = row.cpp.format(*(upcast(a, dtype) for a in args))
         return downcast(text, dtype) if same else text

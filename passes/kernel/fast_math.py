@@ -9,8 +9,8 @@ After:
 
 A kernel qualifies when all that it stores is bf16 or f16, so that every value is rounded to 8 or 11
 bits before anyone sees it, and when it reads no wider floats, of which differences could bring
-lower bits to the front. The emitter prints its functions with relative errors of at most 2^-15
-(`mi_fast_` helpers), division too.
+lower bits to the front. The emitters print its functions with relative errors of at most 2^-15
+(`mi_fast_` helpers of Triton, with division, `m_fast_` ones of C++).
 """
 
 from __future__ import annotations
@@ -30,21 +30,22 @@ from minductor.passes.remarks import sink_of
 
 @dataclass(frozen=True)
 class KernelFastMathPass(MiniPass):
-    """Set `math` in the configuration of Triton kernels whose results are of half precision.
+    """Set `math` in the configuration of kernels whose results are of half precision.
 
-    fast_math: false leaves all as it is.
+    target: whose kernels, "cpp" or "triton"; fast_math: false leaves all as it is.
     """
 
     name = "kernel-fast-math"
     needs = frozenset({"kernel"})
 
+    target: str = "triton"
     fast_math: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Decide for every Triton kernel."""
+        """Decide for every kernel of the target."""
         if not self.fast_math:
             return
-        for func in kernels_of(op, "triton"):
+        for func in kernels_of(op, self.target):
             reason = refusal(func)
             if reason is None:
                 func.config = func.config.with_(math="fast")

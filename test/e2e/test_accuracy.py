@@ -72,3 +72,18 @@ def test_the_norm_of_one_element_is_its_magnitude() -> None:
         torch.testing.assert_close(
             ours(x), torch.linalg.vector_norm(x, order, dim=1), equal_nan=True
         )
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", ["gelu", "silu", "softmax", "tanh", "sin", "cos", "log", "exp"])
+def test_half_precision_rounds_about_once(name, dtype):
+    """The short functions of half-precision kernels err as eager does, in units of the dtype."""
+    fn = getattr(torch.nn.functional, name, None) or getattr(torch, name)
+    fn = (lambda x: torch.softmax(x, -1)) if name == "softmax" else fn
+    torch.compiler.reset()
+    x = (torch.randn(64, 771) * 4).to(dtype)
+    ours = torch.compile(fn, backend="minductor", options={"strict": True})(x).double()
+    exact, eager = fn(x.double()), fn(x).double()
+    unit = torch.finfo(dtype).eps * exact.abs() + 1e-6
+    worst = [((got - exact).abs() / unit).nan_to_num(0).max() for got in (ours, eager)]
+    assert worst[0] <= worst[1] + 0.1
