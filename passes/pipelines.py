@@ -66,6 +66,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-fast-math{target=cpp}",
     "kernel-pack",
     "kernel-threads",
+    "kernel-own",
     "kernel-extern-out",
     "kernel-order",
     "kernel-wait",

@@ -52,6 +52,7 @@ PASSES: dict[str, str] = {
     "kernel-threads": "minductor.passes.kernel.threads:KernelThreadsPass",
     "kernel-reciprocal": "minductor.passes.kernel.reciprocal:KernelReciprocalPass",
     "kernel-narrow": "minductor.passes.kernel.narrow:KernelNarrowPass",
+    "kernel-own": "minductor.passes.kernel.own:KernelOwnPass",
     "kernel-atomics": "minductor.passes.kernel.atomics:KernelAtomicsPass",
     "kernel-flatten": "minductor.passes.kernel.flatten:KernelFlattenPass",
     "kernel-collapse": "minductor.passes.kernel.collapse:KernelCollapsePass",
