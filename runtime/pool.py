@@ -1,8 +1,9 @@
 """Large buffers that are kept for the next call, on huge pages.
 
-A buffer above the allocator's mmap threshold is fresh memory at every call: the kernel has to hand
-out and clear each page, which costs several times what a bandwidth-bound kernel costs. The pool
-keeps such blocks when the tensors on them die, up to a limit in bytes, and hands them out again.
+A buffer above the allocator's mmap threshold is fresh memory at every call, and so is one at the
+top of a heap that was trimmed: the system has to hand out and clear each page, which costs several
+times what a bandwidth-bound kernel costs. Pages of 4 KiB also miss in the processor's tables where
+huge ones do not. The pool keeps such blocks when the tensors on them die, up to a limit in bytes, and hands them out again.
 Kept huge pages are the system's to take back, which it does when memory runs short, not before.
 
 Blocks are private to the process, as other memory is: a forked child writes copies of its own.
@@ -29,8 +30,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-LEAST_BYTES = 32 << 20
-"""Smaller tensors come from torch's allocator, which keeps their memory itself."""
+LEAST_BYTES = 2 << 20
+"""A huge page. Smaller tensors come from torch's allocator."""
 _ROUND = 2 << 20
 _SLACK = 1.25
 

@@ -4,12 +4,12 @@ Before:
     %big = kernel.alloc : !aten.t<f32[4096, 4096]>
     %small = kernel.alloc : !aten.t<f32[1024]>
 
-After, pool=32:
+After, pool=2:
     %big = kernel.alloc {pool} : !aten.t<f32[4096, 4096]>
     %small = kernel.alloc : !aten.t<f32[1024]>
 
-The C library maps an allocation above its threshold (at most 32 MiB) afresh each time, and first
-touch of its pages costs more than a bandwidth-bound kernel. Sizes known only at run time count at
+The C library maps a large allocation afresh each time or trims its heap after it, and first touch
+of pages costs more than a bandwidth-bound kernel; from 2 MiB on memory lies on huge pages. Sizes known only at run time count at
 their hints; the pool itself passes small requests on.
 """
 
@@ -36,7 +36,7 @@ class KernelPoolPass(MiniPass):
     needs = frozenset({"memory"})
     provides = frozenset({"pool"})
 
-    pool: int = 32
+    pool: int = 2
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Mark the allocations of every host program in the module."""
