@@ -3,8 +3,9 @@
 A buffer above the allocator's mmap threshold is fresh memory at every call, and so is one at the
 top of a heap that was trimmed: the system has to hand out and clear each page, which costs several
 times what a bandwidth-bound kernel costs. Pages of 4 KiB also miss in the processor's tables where
-huge ones do not. The pool keeps such blocks when the tensors on them die, up to a limit in bytes, and hands them out again.
-Kept huge pages are the system's to take back, which it does when memory runs short, not before.
+huge ones do not. The pool keeps such blocks when the tensors on them die, up to a limit in bytes,
+and hands them out again. Kept huge pages are the system's to take back, which it does when memory
+runs short, not before.
 
 Blocks are private to the process, as other memory is: a forked child writes copies of its own.
 

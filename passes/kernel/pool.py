@@ -9,8 +9,8 @@ After, pool=2:
     %small = kernel.alloc : !aten.t<f32[1024]>
 
 The C library maps a large allocation afresh each time or trims its heap after it, and first touch
-of pages costs more than a bandwidth-bound kernel; from 2 MiB on memory lies on huge pages. Sizes known only at run time count at
-their hints; the pool itself passes small requests on.
+of pages costs more than a bandwidth-bound kernel; from 2 MiB on memory lies on huge pages. Sizes
+known only at run time count at their hints; the pool itself passes small requests on.
 """
 
 from __future__ import annotations
