@@ -12,7 +12,7 @@
 // CHECK:        scalar.sin
 // CHECK-LABEL: func.func @call
 // CHECK:        kernel.alloc : !aten.t<f32[]>
-// CHECK:        kernel.alloc : !aten.t<f32[1024, 1024]>
+// CHECK:        kernel.alloc {pool} : !aten.t<f32[1024, 1024]>
 // CHECK-NOT:    kernel.alloc
 func.func @inference(%arg0_1: !aten.t<f32[1024, 1024]>) -> !aten.t<f32[1024, 1024]> {
   %sin = aten.sin.default(%arg0_1) : !aten.t<f32[1024, 1024]>
