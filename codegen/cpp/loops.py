@@ -109,7 +109,7 @@ def scan(scope: Scope, op: k.ScanOp) -> None:
 def print_scan(scope: Scope, op: k.ScanOp, lo: str, hi: str) -> None:
     """A scan over lo .. hi."""
     first, then, var = op.body.block, op.then.block, op.var.data
-    lane = lane_of(scope, op, [first, then])
+    lane = lane_of(scope, op, [first, then], list(then.args))
     values = yielded(first)
     groups = reduce.group(op.kind_names, values, list(then.args))
     states = [scope.names.new("carry") for _ in groups]
@@ -133,7 +133,6 @@ def print_scan(scope: Scope, op: k.ScanOp, lo: str, hi: str) -> None:
         with scope.in_lane(lane), scope.out.block(head, "});"), scope.level(var):
             print_block(scope, first)
             for state, g in zip(states, groups, strict=True):
-                scope.varying.update(g.results)
                 name = scope.names.new("prefixes")
                 args = reduce.arguments(scope, g, True)
                 kind = reduce.state_type(g, "L.n")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 
 from minductor.codegen.cpp.scope import Lane, Scope
 from minductor.codegen.cpp.vary import Variance, no_vector_form
@@ -27,17 +28,19 @@ def header(var: int, lo: str, hi: str) -> str:
     return f"for (i64 d{var} = {lo}; d{var} < {hi}; ++d{var}) {{"
 
 
-def lane_of(scope: Scope, op: Any, blocks: list[Block]) -> Lane | None:
+def lane_of(
+    scope: Scope, op: Any, blocks: list[Block], prefixes: Sequence[SSAValue] = ()
+) -> Lane | None:
     """The vector loop that this loop opens; None when it runs (or has to run) element by element.
 
-    Marks what varies in the body.
+    Marks what varies in the body; a scan's `prefixes` do.
     """
     words = words_of(op)
     if scope.lane is not None or words.lanes == 1:
         return None
     var = op.var.data
     atom = ex.dim_atom(var)
-    varying, locals_ = set(scope.varying), set(scope.lane_locals)
+    varying, locals_ = {*scope.varying, *prefixes}, set(scope.lane_locals)
     width = words.lanes * (words.unroll if is_nested(blocks) else 1)
     marks = Variance((atom, width), scope.index.ranges, varying, locals_)
     for block in blocks:

@@ -15,6 +15,9 @@ access costs a whole one. So a column sum gets its lanes on the parallel loop ou
 A body of costly functions is one long chain of dependent steps. Two registers side by side (`lanes
 32`, a pair for f32) put independent steps next to each other, which copies of the body one after
 another (`unroll`) do not. Where elements of two bytes are stored, the pair fills one register too.
+
+A scan of sums, products or extremes has lanes as well: a vector's own prefixes by shifted copies of
+it, on top of what the vectors before left.
 """
 
 from __future__ import annotations
@@ -118,7 +121,7 @@ class _Chooser:
         atom = ex.dim_atom(loop.var.data)
         extent = max(1, estimate(loop.extent.data, self.hints))
         trips = -(-extent // lanes)
-        return trips * self._block(loop.regions[0].block, atom, lanes)
+        return trips * sum(self._block(region.block, atom, lanes) for region in loop.regions)
 
     def cost_inside(self, loop: Loop) -> float:
         """Cost with lanes inside, chosen there; without any loop inside, the scalar cost."""
@@ -176,7 +179,7 @@ class _Chooser:
         cost = body_cost(loop)
         heavy = cost > HEAVY
         nested = any(isinstance(op, LOOPS) for r in loop.regions for op in r.block.ops)
-        wide = any(map(_wide_kinds, _with_inner(loop)))
+        wide = isinstance(loop, k.ScanOp) or any(map(_wide_kinds, _with_inner(loop)))
         unroll = 1 if heavy or wide else self.unroll
         extent, most = loop.extent.data.as_int, Ranges().interval(loop.extent.data)[1]
         chain = longest_chain(loop) >= CHAIN
@@ -207,17 +210,24 @@ def widest(loop: Loop) -> int:
 
 
 def can_have_lanes(loop: Loop) -> bool:
-    """Vectors run iterations side by side: no ordered loops, scans, or such loops inside."""
-    if isinstance(loop, k.ForOp | k.ScanOp):
+    """Vectors run iterations side by side: no ordered loops, or such loops inside."""
+    if isinstance(loop, k.ForOp) or (isinstance(loop, k.ScanOp) and not _joins(loop)):
         return False
-    if isinstance(loop, k.ReduceOp) and any(isinstance(op, LOOPS) for op in loop.body.block.ops):
+    if isinstance(loop, k.ReduceOp | k.ScanOp) and any(
+        isinstance(op, LOOPS) for r in loop.regions for op in r.block.ops
+    ):
         return False
     return not any(
-        isinstance(op, k.ForOp | k.ScanOp | k.LocalOp | k.ParallelOp)
+        isinstance(op, k.ForOp | k.LocalOp | k.ParallelOp)
         for r in loop.regions
         for op in r.walk()
         if op is not loop
     )
+
+
+def _joins(scan: k.ScanOp) -> bool:
+    """Prefixes that lanes make in log2(lanes) steps, each of one instruction or two."""
+    return all(kind in ("add", "mul", "min", "max") for kind in scan.kind_names)
 
 
 def is_strided(op: Operation, atom: Atom) -> bool:

@@ -234,17 +234,22 @@ template<int N, int U, int tail, class B, class... R> INL void cascade_loop(i64 
     }(R()...);
   }
 }
-//@ shift_up: shift_
+//@ shift_up: shift_ shift_in
 // Lane i takes lane i - k; the first k lanes hold anything.
 template<int k, class V, int... I> INL V shift_(V x, seq<I...>) { return __builtin_shufflevector(x, x, (I < k ? I : I - k)...); }
+template<int k, class V, int... I> INL V shift_in(V x, V y, seq<I...>) { return __builtin_shufflevector(x, y, (int(sizeof...(I)) - k + I)...); }
 template<int k, class V> INL V shift_up(V x) {
-  if constexpr (is_pair<V>) {
+  constexpr int half = width<V> / 2;
+  if constexpr (!is_pair<V>) return shift_<k>(x, upto<width<V>>());
+  else if constexpr (k == half) return V{x.a, x.a};
+  else if constexpr (k > half) return V{x.a, shift_up<k - half>(x.a)};
+  else if constexpr (!is_pair<decltype(x.a)>) return V{shift_up<k>(x.a), shift_in<k>(x.a, x.b, upto<half>())};
+  else {
     alignas(64) el<V> t[2 * width<V>];
     st_all<V>(t, x);
     st_all<V>(t + k, x);
     return ld_all<V>(t);
   }
-  else return shift_<k>(x, upto<width<V>>());
 }
 //@ prefix: prefix_steps
 // Inclusive prefixes of the lanes of x on top of a carried state, which moves on. S is the state of vectors.
@@ -265,8 +270,9 @@ template<class S, class L, class C, class... X> INL S prefix(L l, C &carry, X...
     p = prefix_steps<1>(p);
     S c = carry.map([](auto v) { return bc<vec<decltype(v), S::lanes>>(v); });
     c.merge(p);
+    // One step of the carry waits for the last one, and for nothing else.
     const int last = lanes_of(l) - 1;
-    carry = c.map([=](auto v) { return lane(v, last); });
+    carry.merge(p.map([=](auto v) { return lane(v, last); }));
     return c;
   }
 }
