@@ -14,7 +14,11 @@ from typing import Any
 
 import torch
 from torch._C import DispatchKey
-from torch._decomp import core_aten_decompositions, get_decompositions
+from torch._decomp import (
+    _core_aten_decompositions_post_autograd,
+    core_aten_decompositions,
+    get_decompositions,
+)
 from torch._ops import OpOverload
 
 from minductor.lowering.own_decompositions import own_decompositions
@@ -145,16 +149,29 @@ def _scaled(size: Any, factor: float) -> Any:
 
 @cache
 def decompositions(eager_random: bool = False) -> Table:
-    """The table, made once. `eager_random` keeps whole the ops that draw random numbers."""
-    whole = {str(packet) for packet in _packets(KEPT_WHOLE)}
-    core: Any = core_aten_decompositions()
-    table: Table = {
-        op: function
-        for op, function in core.items()
-        if str(getattr(op, "overloadpacket", op)) not in whole
-    }
+    """The table, made once. `eager_random` keeps whole the ops that draw random numbers.
+
+    Of the core table the part for what comes after autograd: composite ops, the rest of it, are
+    taken apart by the dispatcher, and looking for them in all of torch takes 0.2 s a process.
+    """
+    table = _without_kept(_core_aten_decompositions_post_autograd())
     names = tuple(n for n in TAKEN_APART if not (eager_random and n in RANDOM))
     more: Any = get_decompositions(_packets(names))
     table.update(more)
     table.update(own_decompositions())
     return table
+
+
+@cache
+def composite_decompositions() -> Table:
+    """`decompositions` and torch's composite ops, which programs of `torch.export` keep."""
+    return {**_without_kept(core_aten_decompositions()), **decompositions()}
+
+
+def _without_kept(core: Any) -> Table:
+    whole = {str(packet) for packet in _packets(KEPT_WHOLE)}
+    return {
+        op: function
+        for op, function in core.items()
+        if str(getattr(op, "overloadpacket", op)) not in whole
+    }

@@ -18,7 +18,7 @@ from torch.export.graph_signature import OutputKind
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
-from minductor.lowering.decompositions import decompositions
+from minductor.lowering.decompositions import composite_decompositions
 from minductor.lowering.fx_to_aten import ImportRefused, import_graph
 
 MUTATIONS = frozenset(
@@ -52,7 +52,7 @@ def read_pt2(path: str | os.PathLike[str]) -> ModuleOp:
 
 def import_program(program: torch.export.ExportedProgram) -> ModuleOp:
     """The `aten` module of an exported program, its mutations as `copy_`."""
-    table: dict[Any, Any] = {**decompositions()}
+    table: dict[Any, Any] = {**composite_decompositions()}
     functional = program.run_decompositions(table)
     return import_graph(with_copies(functional), "inference").module
 

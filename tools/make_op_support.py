@@ -18,7 +18,7 @@ import torch
 
 from minductor.dialects.aten.table import lookup
 from minductor.lowering.aten_to_loop.registry import table
-from minductor.lowering.decompositions import decompositions
+from minductor.lowering.decompositions import composite_decompositions
 from minductor.lowering.own_decompositions import partial_decompositions
 from minductor.tools.generated import write_or_check
 from minductor.tools.library_ops import FAMILIES, family_of
@@ -74,7 +74,7 @@ def _place(schema: Any) -> tuple[str, str, str]:
 def rows() -> list[Row]:
     """The core-tagged overloads, then all other functional ones that torch does not take apart by
     itself."""
-    taken_apart = decompositions()
+    taken_apart = composite_decompositions()
     found: list[Row] = []
     for op in overloads():
         core = torch.Tag.core in op.tags
@@ -91,7 +91,7 @@ def _way(op: Any, name: str) -> tuple[str, str]:
     """How an overload is compiled, and a word on it."""
     if name in table():
         return "native", table()[name].family
-    if op in decompositions() and op not in partial_decompositions():
+    if op in composite_decompositions() and op not in partial_decompositions():
         return "decomposed", ""
     if _writes(op):
         return "decomposed", "functional form, then a copy"
