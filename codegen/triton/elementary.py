@@ -119,6 +119,27 @@ ELEMENTARY: dict[str, tuple[str, str]] = {
         "sign = b.to(tl.int32, bitcast=True) & -2147483648\n"
         "    return (a.to(tl.int32, bitcast=True) | sign).to(tl.float32, bitcast=True)",
     ),
+    # both ways at once: choosing coefficients takes longer. erf(x) / x - 1, log2(erfc(x)) / x
+    "mi_erf": ("a", "return mi_erf_f32(a) if a.dtype == tl.float32 else tl.erf(a)"),
+    "mi_erf_f32": (
+        "a",
+        "x = tl.abs(a)\n"
+        "    s = a * a\n"
+        "    q = tl.fma(s, 8.185092087870014e-05, -8.0977030878864e-04)\n"
+        "    q = tl.fma(q, s, 5.196952058489633e-03)\n"
+        "    q = tl.fma(q, s, -2.6857705088403256e-02)\n"
+        "    q = tl.fma(q, s, 1.1283663998040636e-01)\n"
+        "    q = tl.fma(q, s, -3.7612631613444375e-01)\n"
+        "    q = tl.fma(q, s, 1.28379166408489e-01)\n"
+        "    p = tl.fma(x, -1.5051665658224812e-05, 4.5424293956590635e-04)\n"
+        "    p = tl.fma(p, x, -5.208617437524886e-03)\n"
+        "    p = tl.fma(p, x, 3.41840228498551e-02)\n"
+        "    p = tl.fma(p, x, -1.5315512282668417e-01)\n"
+        "    p = tl.fma(p, x, -9.163970602716015e-01)\n"
+        "    p = tl.fma(p, x, -1.6282791098470164)\n"
+        "    big = mi_signed(1.0 - mi_ex2(p * x), a)\n"
+        "    return tl.where(x < 0.92, tl.fma(a, q, a), big)",
+    ),
     # one instruction each; subnormals count as zeros
     "mi_ex2": ("a", _INSTRUCTION.format(plain="tl.exp2(a)", name="ex2.approx.ftz.f32")),
     "mi_rcp": ("a", _INSTRUCTION.format(plain="1.0 / a", name="rcp.approx.ftz.f32")),

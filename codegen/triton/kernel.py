@@ -218,7 +218,10 @@ class KernelPrinter:
             inner.line(f"{var} = {base}")
             return inner
         position = len(scope.axes)
-        offset = f"tl.arange(0, {words.lanes}){scope.slice_text(position)}"
+        offset = f"tl.arange(0, {words.lanes})"
+        if vector := self.func.config.lookup("vector"):
+            offset = f"tl.max_contiguous({offset}, [{vector}])"
+        offset += scope.slice_text(position)
         inner.line(f"{var} = {offset}" if base == "0" else f"{var} = {base} + {offset}")
         mask = None
         if words.tail != "none" and masked:

@@ -113,7 +113,6 @@ _PLAIN: dict[str, tuple[str, str]] = {
     "mi_exp2": ("a", "return mi_exp2_f32(a) if a.dtype == tl.float32 else tl.exp2(a)"),
     "mi_log": ("a", "return tl.log(a)"),
     "mi_log2": ("a", "return tl.log2(a)"),
-    "mi_erf": ("a", "return tl.erf(a)"),
     "mi_sqrt": ("a", "return tl.sqrt_rn(a) if a.dtype == tl.float32 else tl.sqrt(a)"),
     "mi_rsqrt": (
         "a",

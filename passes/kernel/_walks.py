@@ -58,6 +58,23 @@ def apart(loop: Loop) -> int:
     return sum(2 <= abs(_step(index, ex.dim_atom(loop.var.data))) <= 16 for _, index in found)
 
 
+def repeated(loop: Loop) -> int:
+    """Distinct loads of a loop that neighbours share: its variable is divided in them."""
+    atom = ex.dim_atom(loop.var.data)
+    found = {
+        (op.buffer, op.index.data[0])
+        for op in accesses_of(loop)
+        if isinstance(op, k.LoadOp) and not op.index_operands
+    }
+    return sum(_within(index, atom) for _, index in found)
+
+
+def _within(index: Expr, atom: Atom) -> bool:
+    """A variable occurs in an index under divisions only."""
+    divided = [f for f in functions(index) if f.kind == "floordiv" and atom in f.args[0].vars("d")]
+    return bool(divided) and not any(atom in mono for mono, _ in index.terms)
+
+
 def _step(index: Expr, atom: Atom) -> int:
     """How far an index moves with a variable, its lowest digit if it divides it; 0: not known."""
     steps: list[int] = []

@@ -10,7 +10,8 @@ Shapes follow bytes: a thread takes 16 bytes at a time of each tensor, and enoug
 memory busy. Pointwise loops get such a block along the variable that most bytes are walked along,
 or a square one when large accesses disagree. A tile covers its row, with warps by its length; short
 rows share a program. Looped rows that a later stage reads again get so many warps that the rows
-under way stay in the second-level cache (`l2`), and say so in `evict`. Columns are read in blocks
+under way stay in the second-level cache (`l2`), and say so in `evict`, as do those that are read
+once and would fill it. Columns are read in blocks
 of neighbours:
 
     kernel.parallel d0 : 768 <run grid, lanes 64, tail none> {
@@ -29,6 +30,7 @@ from xdsl.ir import Block
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom
 from minductor.dialects.kernel import ops as k
+from minductor.dialects.kernel.host import LaunchOp
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import (
     LOOPS,
@@ -46,6 +48,7 @@ from minductor.passes.kernel._walks import (
     apart,
     bytes_along,
     footprint,
+    repeated,
     unit,
 )
 from minductor.passes.kernel._walks import item_of as item
@@ -79,9 +82,9 @@ class KernelBlocksPass(MiniPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedule every Triton kernel of the module."""
-        hints = module_hints(op)
+        hints, shared = module_hints(op), _shared(op)
         for func in kernels_of(op, "triton"):
-            _Scheduler(func, self, hints).run()
+            _Scheduler(func, self, hints, shared.get(func.sym_name.data, frozenset())).run()
 
 
 def power_of_two(n: int) -> int:
@@ -100,10 +103,34 @@ def fitting(size: int, room: int, floor: int = 16) -> int:
     return best
 
 
+def _shared(module: ModuleOp) -> dict[str, frozenset[int]]:
+    """Numbers of the arguments of each kernel that other launches take too."""
+    out: dict[str, frozenset[int]] = {}
+    for op in module.walk():
+        if isinstance(op, LaunchOp):
+            found = {
+                number
+                for number, value in enumerate(op.args)
+                if any(
+                    isinstance(u.operation, LaunchOp) and u.operation is not op for u in value.uses
+                )
+            }
+            name = op.callee.string_value()
+            out[name] = out.get(name, frozenset()) | found
+    return out
+
+
 class _Scheduler:
     """Words of one kernel."""
 
-    def __init__(self, func: k.FuncOp, options: KernelBlocksPass, hints: Mapping[Atom, int]):
+    def __init__(
+        self,
+        func: k.FuncOp,
+        options: KernelBlocksPass,
+        hints: Mapping[Atom, int],
+        shared: frozenset[int],
+    ):
+        self.shared = {func.body.block.args[number] for number in shared}
         self.func = func
         self.options = options
         self.hints = hints
@@ -169,14 +196,15 @@ class _Scheduler:
         if len(fast) > 1:
             warps = self._square(chain, fast[:2], lanes)
         elif apart(chain[-1]) >= 2:
-            # neighbours in a thread would leave gaps between what threads load at a time
-            left = 1024 // max(2, *(item(op) for op in accesses_of(chain[-1])))
+            left = 2048 // self._spread(chain)
             for i in reversed(range(len(chain))):
                 lanes[i] = min(left, power_of_two(self._size(chain[i])))
                 left //= lanes[i]
             warps = 8
         else:
             left = self._room(chain)
+            if repeated(chain[-1]):
+                self._spread(chain)
             order = [*fast, *(i for i in reversed(range(len(chain))) if i not in fast)]
             for i in order[:2]:
                 lanes[i] = fitting(self._size(chain[i]), left, 16 if i == order[0] else 4)
@@ -184,6 +212,13 @@ class _Scheduler:
         for i, loop in enumerate(chain):
             self._set(loop, lanes[i], "grid")
         self._config(warps)
+
+    def _spread(self, chain: list[Loop]) -> int:
+        """Four bytes of neighbours go to a thread: more would leave gaps between what the threads
+        of a warp load at a time. Bytes of an element come back."""
+        widest = max(2, *(item(op) for op in accesses_of(chain[-1])))
+        self.func.config = self.func.config.with_(vector=max(1, 4 // widest))
+        return widest
 
     def _room(self, chain: list[Loop]) -> int:
         """Elements of a block: twice as many where few bytes of each are read, and little done."""
@@ -298,8 +333,7 @@ class _Scheduler:
                 vector = 16 // max(2, min(items, default=4))
                 room = 32 * warps * vector * (1 if warps > 8 or self._light([leaf]) else 2)
                 self._set(leaf, fitting(self._size(leaf), room, 32 * warps * vector))
-        if chain and again:
-            self._hints(leaves)
+        self._hints(chain, leaves)
         widest = max((leaf.words.data.lanes for leaf in leaves), default=1)
         self._config(4 if warps == 8 and widest <= self.options.block else warps)
 
@@ -337,8 +371,8 @@ class _Scheduler:
                     size[op.buffer] = item(op)
         return sum(size[b] for b, stages in seen.items() if len(stages) > 1)
 
-    def _hints(self, leaves: list[Loop]) -> None:
-        """What is read again stays in the cache; its last reading lets it go."""
+    def _hints(self, chain: list[Loop], leaves: list[Loop]) -> None:
+        """What is read again stays in the cache; the last reading, or the only one, lets it go."""
         last: dict[object, Loop] = {}
         for leaf in leaves:
             for op in accesses_of(leaf):
@@ -350,7 +384,9 @@ class _Scheduler:
         for leaf in leaves:
             for op in accesses_of(leaf):
                 along = ex.dim_atom(leaf.var.data) in op.index.data[0].vars("d")
-                if isinstance(op, k.LoadOp) and along and len(seen[op.buffer]) > 1:
+                large = 2 * footprint(op, [*chain, leaf], self.hints) > self.options.l2
+                large &= op.buffer not in self.shared
+                if isinstance(op, k.LoadOp) and along and (large or len(seen[op.buffer]) > 1):
                     op.evict = StringAttr("first" if last[op.buffer] is leaf else "last")
 
     def _abreast(self, chain: list[Loop], room: int) -> int:
@@ -377,6 +413,7 @@ class _Scheduler:
             if not isinstance(leaf, k.ForOp):
                 room = max(1, held // columns)
                 self._set(leaf, min(room, power_of_two(self._size(leaf))))
+        self._hints(chain, leaves)
         self._config(warps)
 
 

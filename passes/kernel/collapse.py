@@ -12,8 +12,9 @@ After:
 
 A block of powers of two over short loops has dead lanes: a quarter of them at 28 by 28. One loop
 has none, and costs divisions by constants, which pay where several loads share them. Loads that
-walk memory in order would lose their vectors: only kernels qualify that have two loads or more that
-do not, and that store in order along all loops.
+walk memory in order would lose their vectors, so only kernels qualify that have two loads or more
+that do not, and that store in order along all loops. Where neighbours share what they load, as in
+an upsampling, the innermost loop stays: what follows from a column is computed once for its rows.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import symbol_ranges
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import LOOPS, kernels_of, nest_of
-from minductor.passes.kernel._walks import accesses_of, apart
+from minductor.passes.kernel._walks import accesses_of, apart, repeated
 from minductor.passes.kernel.flatten import joined
 from minductor.passes.remarks import sink_of
 
@@ -61,50 +62,63 @@ class KernelCollapsePass(MiniPass):
             if len(ops) != 1 or not isinstance(ops[0], k.ParallelOp):
                 continue
             chain = nest_of(ops[0])
-            why = self._refusal(chain, symbols)
+            why = self._refusal(chain)
             if why is None:
-                _collapse(chain, symbols)
-            elif why:
+                loops = chain if apart(chain[-1]) >= 2 else chain[:-1]
+                why = _gaps(chain, loops, symbols)
+                if why is None:
+                    _collapse(loops, symbols)
+            if why:
                 sink_of(ctx).refused(self.name, func.sym_name.data, why)
 
-    def _refusal(self, chain: list[k.ParallelOp], symbols: Ranges) -> str | None:
+    def _refusal(self, chain: list[k.ParallelOp]) -> str | None:
         """Why a nest stays, "" for one that this is not about; None if it need not."""
-        body = chain[-1].body.block
-        if len(chain) < 2 or any(isinstance(op, LOOPS) for op in body.ops):
+        last = chain[-1]
+        if len(chain) < 2 or any(isinstance(op, LOOPS) for op in last.body.block.ops):
             return ""
-        if apart(chain[-1]) < 2:
-            return "fewer than two loads lie apart"
+        if apart(last) < 2 and not (repeated(last) and len(chain) > 2):
+            return "its loads neither lie apart nor are shared"
         lengths = [loop.extent.data.as_int for loop in chain]
         if any(n is None for n in lengths):
             return "a length is known only at run time"
         if (lengths[-1] or 0) > self.most:
             return f"an innermost loop of {lengths[-1]} has few dead lanes"
-        env, total = _digits(chain)
-        ranges = symbols.with_extents([(chain[0].var.data, total)])
-        flat = ex.dim(chain[0].var.data)
-        for op in accesses_of(chain[-1]):
-            if isinstance(op, k.StoreOp):
-                index = joined(ranges.simplify(op.index.data[0].subs(env)))
-                if op.combine is not None or index - flat != ex.const((index - flat).as_int or 0):
-                    return "a store is not in order along all loops"
         return None
 
 
-def _digits(chain: list[k.ParallelOp]) -> tuple[dict[Atom, Expr], Expr]:
+def _gaps(chain: list[k.ParallelOp], loops: list[k.ParallelOp], symbols: Ranges) -> str | None:
+    """A store that would need the digits; None if all are in order along all loops."""
+    env, total = _digits(loops)
+    flat = ex.dim(chain[0].var.data)
+    extents = [(chain[0].var.data, total)]
+    if len(loops) < len(chain):
+        inner = chain[-1]
+        extents.append((inner.var.data, inner.extent.data))
+        flat = flat * inner.extent.data + ex.dim(inner.var.data)
+    ranges = symbols.with_extents(extents)
+    for op in accesses_of(chain[-1]):
+        if isinstance(op, k.StoreOp):
+            off = joined(ranges.simplify(op.index.data[0].subs(env))) - flat
+            if op.combine is not None or off.as_int is None:
+                return "a store is not in order along all loops"
+    return None
+
+
+def _digits(loops: list[k.ParallelOp]) -> tuple[dict[Atom, Expr], Expr]:
     """Each loop's variable as a digit of the first one's, and how many there are together."""
-    flat, step = ex.dim(chain[0].var.data), ex.ONE
+    flat, step = ex.dim(loops[0].var.data), ex.ONE
     env: dict[Atom, Expr] = {}
-    for loop in reversed(chain):
+    for loop in reversed(loops):
         digit = flat if step is ex.ONE else ex.floordiv(flat, step)
-        whole = loop is chain[0]
+        whole = loop is loops[0]
         env[ex.dim_atom(loop.var.data)] = digit if whole else ex.mod(digit, loop.extent.data)
         step = step * loop.extent.data
     return env, step
 
 
-def _collapse(chain: list[k.ParallelOp], symbols: Ranges) -> None:
-    env, total = _digits(chain)
-    outer, inner = chain[0], chain[-1]
+def _collapse(loops: list[k.ParallelOp], symbols: Ranges) -> None:
+    env, total = _digits(loops)
+    outer, inner = loops[0], loops[-1]
     body = inner.body.block
     inner.body.detach_block(body)
     for op in list(outer.body.block.ops):
@@ -115,6 +129,8 @@ def _collapse(chain: list[k.ParallelOp], symbols: Ranges) -> None:
     outer.extent = ExprAttr(total)
     ranges = symbols.with_extents([(outer.var.data, total)])
     for op in body.walk():
+        if isinstance(op, LOOPS):
+            ranges = ranges.with_extents([(op.var.data, op.extent.data)])
         _rewrite(op, env, ranges)
 
 

@@ -44,6 +44,13 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "group_norm": (lambda x: F.group_norm(x, 2), [(2, 8, 6, 6)]),
     "max_pool": (lambda x: F.max_pool2d(x, 2), [(2, 3, 8, 8)]),
     "pools": (lambda x: (F.max_pool2d(x, 3, 2, 1), F.avg_pool2d(x, 2)), [(2, 3, 14, 10)]),
+    "upsample": (
+        lambda x: (
+            F.interpolate(x, scale_factor=2),
+            F.interpolate(x, scale_factor=2, mode="bilinear") * 2,
+        ),
+        [(2, 3, 7, 5)],
+    ),
     "bytes": (
         lambda u: (((u.float() - 127).relu() / 0.02).round() * 0.02).clamp(0, 255).to(torch.uint8),
         [torch.arange(256, dtype=torch.uint8)],
@@ -140,7 +147,7 @@ def elementary() -> None:
     special = torch.tensor([0.0, -0.0, inf, -inf, nan, 1e-40, -1e-40, 88.5, 88.8, -88.0, -103.5])
     huge = torch.tensor([131073.0, -2e5, 1e7, 3e38, -1e30, 127.5, 128.0, -126.5, -149.0, -151.0])
     x = torch.cat([special, huge, torch.linspace(-90, 90, 4001), torch.linspace(-2, 2, 1001)])
-    for name in ("sin", "cos", "exp", "exp2", "tanh", "sigmoid"):
+    for name in ("sin", "cos", "exp", "exp2", "tanh", "sigmoid", "erf"):
         function = getattr(torch, name)
         torch._dynamo.reset()
         options: Any = {"strict": True, "target": "triton"}

@@ -10,6 +10,8 @@
 // CHECK-LABEL: kernel.func @once
 // CHECK-SAME:    warps = 4
 // CHECK:         kernel.reduce d1 : 50000 <lanes 512, unroll 4, tail mask> [max]
+// CHECK-NEXT:      kernel.load {{.*}} {evict = "first"}
+// CHECK-LABEL: kernel.func @little
 // CHECK-NOT:     evict
 kernel.func @again(read %x : !kernel.buf<f32[50000000]>, write %o : !kernel.buf<f32[50000000]>) [] config {target = "triton"} {
   parallel d0 : 1000 {
@@ -17,6 +19,10 @@ kernel.func @again(read %x : !kernel.buf<f32[50000000]>, write %o : !kernel.buf<
     parallel d1 : 50000 { %b = load %x[50000 * d0 + d1] : f32  %c = scalar.sub %b, %m : f32  store %c, %o[50000 * d0 + d1] } } }
 kernel.func @once(read %x : !kernel.buf<f32[50000000]>, write %o : !kernel.buf<f32[1000]>) [] config {target = "triton"} {
   parallel d0 : 1000 {
+    %m = reduce d1 : 50000 [max] -> f32 { %a = load %x[50000 * d0 + d1] : f32  yield %a : f32 }
+    store %m, %o[d0] } }
+kernel.func @little(read %x : !kernel.buf<f32[5000000]>, write %o : !kernel.buf<f32[100]>) [] config {target = "triton"} {
+  parallel d0 : 100 {
     %m = reduce d1 : 50000 [max] -> f32 { %a = load %x[50000 * d0 + d1] : f32  yield %a : f32 }
     store %m, %o[d0] } }
 
@@ -47,3 +53,19 @@ kernel.func @heavy(read %x : !kernel.buf<f32[50000000]>, write %o : !kernel.buf<
   parallel d0 : 1000 {
     %m = reduce d1 : 50000 [add] -> f32 { %a = load %x[50000 * d0 + d1] : f32  %s = scalar.sin %a : f32  yield %s : f32 }
     store %m, %o[d0] } }
+
+// -----
+
+/// What another kernel reads after this one stays as long as it can.
+// CHECK-LABEL: kernel.func @first
+// CHECK-NOT:     evict
+kernel.func @first(read %x : !kernel.buf<f32[50000000]>, write %o : !kernel.buf<f32[1000]>) [] config {target = "triton"} {
+  parallel d0 : 1000 {
+    %m = reduce d1 : 50000 [max] -> f32 { %a = load %x[50000 * d0 + d1] : f32  yield %a : f32 }
+    store %m, %o[d0] } }
+func.func @call(%x: !aten.t<f32[1000, 50000]@cuda>) -> (!aten.t<f32[1000]@cuda>, !aten.t<f32[1000]@cuda>) {
+  %o = kernel.alloc : !aten.t<f32[1000]@cuda>
+  %p = kernel.alloc : !aten.t<f32[1000]@cuda>
+  kernel.launch @first(%x, %o)[]
+  kernel.launch @first(%x, %p)[]
+  func.return %o, %p : !aten.t<f32[1000]@cuda>, !aten.t<f32[1000]@cuda> }
