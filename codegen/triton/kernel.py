@@ -25,6 +25,7 @@ from minductor.codegen.wrapper.names import Names
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import Words
 from minductor.dialects.dtypes import dtype_of_scalar
+from minductor.dialects.expr import Expr
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import symbol_ranges
 from minductor.dialects.scalar import ops as sc
@@ -183,22 +184,8 @@ class KernelPrinter:
         if not self.grid and not self.given:
             kind = ".to(tl.int64)" if scope.wide else ""
             scope.line(f"pid = tl.program_id(0){kind}")
-        nested = [
-            i
-            for i in op.regions[0].block.ops
-            if isinstance(i, LOOPS) and i.words.data.run == "grid"
-        ]
         self.grid.append(f"({size_text(blocks)})")
-        inside = ex.ONE
-        probe = nested
-        while probe:
-            e, w = probe[0].extent.data, probe[0].words.data
-            inside = inside * ex.floordiv(e + w.lanes - 1, w.lanes)
-            probe = [
-                i
-                for i in probe[0].regions[0].block.ops
-                if isinstance(i, LOOPS) and i.words.data.run == "grid"
-            ]
+        inside = _programs(op)
         if inside is not ex.ONE:
             pid = f"({pid} // ({scope.index(inside, [])}))"
         if len(self.grid) > 1:
@@ -393,6 +380,18 @@ def _comments(func: k.FuncOp, name: str) -> list[str]:
         floor, unfused, planned = func.bytes_.data
         lines.append(f"# bytes: floor {floor}, unfused {unfused}, planned {planned}")
     return lines
+
+
+def _programs(op: GridLoop) -> Expr:
+    """Programs of the grid loops inside one."""
+    count, inner = ex.ONE, [op]
+    while True:
+        block = inner[0].regions[0].block
+        inner = [i for i in block.ops if isinstance(i, LOOPS) and i.words.data.run == "grid"]
+        if not inner:
+            return count
+        extent, lanes = inner[0].extent.data, inner[0].words.data.lanes
+        count = count * ex.floordiv(extent + lanes - 1, lanes)
 
 
 def _range(end: str, words: Words) -> str:
