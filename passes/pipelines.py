@@ -40,6 +40,7 @@ ATEN: tuple[str, ...] = (
     "aten-scatter",
     "aten-conv-norm",
     "aten-conv-layout",
+    "aten-conv-split",
     "aten-products",
     "aten-bias",
     "aten-dce",

@@ -29,6 +29,7 @@ PASSES: dict[str, str] = {
     "aten-scatter": "minductor.passes.aten.scatter:AtenScatterPass",
     "aten-conv-norm": "minductor.passes.aten.conv_norm:AtenConvNormPass",
     "aten-conv-layout": "minductor.passes.aten.conv_layout:AtenConvLayoutPass",
+    "aten-conv-split": "minductor.passes.aten.conv_split:AtenConvSplitPass",
     "aten-products": "minductor.passes.aten.products:AtenProductsPass",
     "aten-bias": "minductor.passes.aten.bias:AtenBiasPass",
     # lowerings

@@ -8,9 +8,9 @@
       %gx = aten.clone.default(%d, memory_format = channels_last)
 
 On a CPU the library computes the weight's gradient of a grouped convolution over channels-last
-pixels as that of a convolution without groups, and keeps the groups: its scratch is `groups` times
-the weight. Over contiguous pixels it needs none, and takes longer where there are many. So the
-pixels are copied where the scratch has more than `scratch=64` times their elements.
+pixels as that of a convolution without groups, and keeps the groups: its scratch is at least
+`groups` times the weight. Over contiguous pixels it needs none, and takes longer where there are
+many. So the pixels are copied where the scratch has more than `scratch=10` times their elements.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class AtenConvLayoutPass(MiniPass):
     name = "aten-conv-layout"
     needs: ClassVar[frozenset[str]] = frozenset({"aten"})
 
-    scratch: int = 64
+    scratch: int = 10
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.scratch:

@@ -50,6 +50,11 @@ class AtenPeakPass(MiniPass):
 
 def eager_peak(fn: FuncOp) -> int:
     """Bytes at the peak of running a function's ops one after another."""
+    return peak_of(fn, storage_of(fn))
+
+
+def storage_of(fn: FuncOp) -> Storage:
+    """Which values of a function share storage when its ops run one after another."""
     block = fn.body.block
     storage = Storage(hints_of(fn))
     written = _written_back(block)
@@ -66,7 +71,7 @@ def eager_peak(fn: FuncOp) -> int:
             new = storage.root(op.operands[1])
             if not isinstance(new.owner, Block) and new.type == op.operands[0].type:
                 storage.share(new, op.operands[0])
-    return peak_of(fn, storage)
+    return storage
 
 
 def _copies(op: Operation) -> bool:

@@ -33,3 +33,23 @@ def test_grouped_weight_gradient_has_no_dense_scratch() -> None:
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
         assert ours.squeeze().stride() == theirs.squeeze().stride()
     assert cpu_peak(step) < 2 << 20
+
+
+def test_input_gradient_waits_for_the_weight_gradient() -> None:
+    """A convolution at the peak holds its input's gradient only after its weight's is done."""
+    x = torch.randn(2, 96, 48, 48, requires_grad=True)
+    w = torch.randn(16, 96, 3, 3, requires_grad=True)
+
+    def fn(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return F.conv2d(x.relu(), w, padding=1).square().sum()
+
+    wanted = torch.autograd.grad(fn(x, w), (x, w))
+    peaks: list[int] = []
+    for options in ({}, {"pipeline": "default-cpu{split=false}"}):
+        torch._dynamo.reset()
+        compiled = torch.compile(fn, backend="minductor", options=options)
+        step = lambda call=compiled: torch.autograd.grad(call(x, w), (x, w))  # noqa: E731
+        for ours, theirs in zip(step(), wanted, strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-3)
+        peaks.append(cpu_peak(step))
+    assert peaks[0] < peaks[1]
