@@ -1,5 +1,6 @@
 """The backend as users meet it: options, modes, strictness, warnings, reports, pickled failures."""
 
+import logging
 import warnings
 from typing import Any
 
@@ -126,3 +127,18 @@ def test_double_backward_is_refused_in_words() -> None:
     (g,) = torch.autograd.grad(compiled(f)(x).sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="double backward"):
         g.sum().backward()
+
+
+def test_the_log_says_how_graphs_are_called(caplog: pytest.LogCaptureFixture) -> None:
+    def aliased(x: Tensor) -> tuple[Tensor, ...]:
+        y = x * 2
+        return y, y.view(-1)
+
+    with caplog.at_level(logging.DEBUG, "minductor.calls"):
+        compiled(f)(uniform(5, 6).requires_grad_())
+        compiled(aliased)(uniform(5, 6).requires_grad_())
+    said = [one.getMessage() for one in caplog.records if one.name == "minductor.calls"]
+    assert said == [
+        "called without wrappers",
+        "AOTAutograd's wrappers stay: results share memory with inputs or with each other",
+    ]
