@@ -58,6 +58,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-online",
     "kernel-peel",
     "kernel-predicate",
+    "kernel-onehot",
     "kernel-tile",
     "kernel-privatise",
     "kernel-keep",

@@ -42,6 +42,7 @@ PASSES: dict[str, str] = {
     # kernel
     "kernel-peel": "minductor.passes.kernel.peel:KernelPeelPass",
     "kernel-predicate": "minductor.passes.kernel.predicate:KernelPredicatePass",
+    "kernel-onehot": "minductor.passes.kernel.onehot:KernelOnehotPass",
     "kernel-tile": "minductor.passes.kernel.tile:KernelTilePass",
     "kernel-privatise": "minductor.passes.kernel.privatise:KernelPrivatisePass",
     "kernel-online": "minductor.passes.kernel.online:KernelOnlinePass",

@@ -84,10 +84,28 @@ def table_op(scope: Scope, op: Operation) -> None:
     if row is None:
         raise unprintable(op, "it is not in the table of scalar ops")
     result = op.results[0]
+    at = _place(scope, op) if row.name in ("eq", "ne") and scope.varies(result) else None
+    if at is not None:
+        scope.define(result, at if row.name == "eq" else f"m_not({at})")
+        return
     use = scope.spread if scope.varies(result) else scope.text
     args = [use(v) for v in op.operands]
     text = _apply(row, args, dtype_of(op.operands[-1]), scope, scope.varies(result))
     scope.define(result, text[1:-1] if _closes(text) and text.startswith("(") else text)
+
+
+def _place(scope: Scope, op: Operation) -> str | None:
+    """A comparison of the lanes' own numbers with one number for all of them."""
+    for a, b in (op.operands, reversed(op.operands)):
+        index = a.owner
+        if not isinstance(index, sc.IndexOp) or index.operands or scope.lane is None:
+            continue
+        if scope.varies(b) or dtype_of(b) != "i64":
+            continue
+        step = lane_step(index.expr.data, scope.lane.atom, scope.lane.width, scope.index.ranges)
+        if step is not None and step.as_int == 1:
+            return f"is_at(L, {scope.index.text(index.expr.data)}, {scope.text(b)})"
+    return None
 
 
 def constant(scope: Scope, op: sc.ConstantOp) -> None:

@@ -94,6 +94,16 @@ template<class L> INL auto within(L, i64 base, i64 step, i64 lo, i64 hi) {
     return (i >= bc<I>((i32)a)) & (i < bc<I>((i32)b));
   }
 }
+//@ is_at
+// base + lane == at.
+template<class L> INL auto is_at(L, i64 base, i64 at) {
+  if constexpr (L::n == 1) return base == at;
+  else if constexpr (true) {
+    typedef vec<i32, L::n> I;
+    const i64 k = at - base;
+    return iota<I>() == bc<I>(k >= 0 && k < L::n ? (i32)k : -1);
+  }
+}
 //@ mask: mask_ as_mask
 // The type of a condition over N lanes when it must have one type: bool, or 32-bit lanes.
 template<int N> struct mask_ { typedef vec<i32, N> t; };
