@@ -13,7 +13,8 @@ they begin, and never fetch the lines that are about to be written. `ahead` is i
 that the same access takes so many elements further. It is worth about `prefetch` bytes of the
 access's own walk; where rows are short and lie apart it leads into a row of a later iteration, else
 into the next row of the loop around. Buffers that stay in a near cache, rows that an earlier stage
-brought, gathers, and tiles, which move whole blocks, are left alone.
+brought, gathers, and tiles, which move whole blocks, are left alone; so are stores that a later
+stage reads: with the next row beside it, the row in work is no longer near.
 """
 
 from __future__ import annotations
@@ -65,10 +66,9 @@ class KernelPrefetchPass(MiniPass):
             seen: set[tuple[SSAValue, Expr]] = set()
             for access in accesses_of(kernel):
                 key = (access.buffer, _numbered(access))
-                if key in seen or not self._streams(access, hints):
-                    continue
+                new = key not in seen and self._streams(access, hints)
                 seen.add(key)
-                ahead = self._ahead(access, hints)
+                ahead = self._ahead(access, hints) if new else None
                 if ahead is not None:
                     access.ahead = ExprAttr(ahead)
 
@@ -78,6 +78,10 @@ class KernelPrefetchPass(MiniPass):
         if lane is None or not isinstance(type_, BufType) or isinstance(op.buffer.owner, Operation):
             return False
         if isinstance(op, k.StoreOp) and (op.combine is not None or op.nt is not None):
+            return False
+        if isinstance(op, k.StoreOp) and any(
+            isinstance(u.operation, k.LoadOp) for u in op.buffer.uses
+        ):
             return False
         if op.masked is not None or op.index_operands or _in_tile(op):
             return False

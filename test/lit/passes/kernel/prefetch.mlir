@@ -41,7 +41,7 @@ kernel.func @apart(read %x : !kernel.buf<f32[1605632]>, write %o : !kernel.buf<f
 // -----
 
 /// Negative twins: a buffer that stays in a near cache, a gather, a step of two, stores past the caches,
-/// lanes of a quarter line.
+/// lanes of a quarter line, a row that a later stage reads back.
 // CHECK-LABEL: kernel.func @near
 // CHECK-NOT:     ahead
 kernel.func @near(read %x : !kernel.buf<f32[16384]>, write %o : !kernel.buf<f32[16384]>) [] config {target = "cpp"} {
@@ -52,3 +52,8 @@ kernel.func @steps(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f
   parallel d0 : 524288 <lanes 16, tail none> { %a = load %x[2 * d0] : f32  store %a, %o[d0] {nt} } }
 kernel.func @bytes(read %x : !kernel.buf<u8[1048576]>, write %o : !kernel.buf<u8[1048576]>) [] config {target = "cpp"} {
   parallel d0 : 1048576 <lanes 16, tail none> { %a = load %x[d0] : ui8  store %a, %o[d0] } }
+kernel.func @kept(read %w : !kernel.buf<f32[768]>, write %o : !kernel.buf<f32[1572864]>) [] config {target = "cpp"} {
+  parallel d0 : 2048 {
+    parallel d1 : 768 <lanes 16, tail none> { %a = load %w[d1] : f32  store %a, %o[768 * d0 + d1] }
+    %s = reduce d2 : 768 <lanes 16, tail none> [add] -> f32 { %b = load %w[d2] : f32  yield %b : f32 }
+    parallel d3 : 768 <lanes 16, tail none> { %c = load %o[768 * d0 + d3] : f32  %e = scalar.mul %c, %s : f32  store %e, %o[768 * d0 + d3] } } }
