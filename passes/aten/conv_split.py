@@ -9,7 +9,7 @@
 On a CPU the library computes the two one after the other, the input's gradient by a transposed
 convolution, and turns contiguous tensors into an order of its own: the call holds the input, the
 gradients and copies. Done where the call, with those copies, needs at least what the function needs
-at its peak.
+at its peak, and its input has at least `large=1048576` bytes: a call more takes time.
 """
 
 from __future__ import annotations
@@ -43,18 +43,20 @@ class AtenConvSplitPass(MiniPass):
     needs: ClassVar[frozenset[str]] = frozenset({"aten"})
 
     split: bool = True
+    large: int = 1 << 20
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in functions(op):
             if self.split and any(one.name == BACKWARD for one in func.body.block.ops):
-                rule = _Rule(func)
+                rule = _Rule(func, self.large)
                 Rewriter(func.body.block, self.name, sink_of(ctx)).run({BACKWARD: (rule.parts,)})
 
 
 class _Rule:
     """What calls need, and which of them go in parts."""
 
-    def __init__(self, func: FuncOp) -> None:
+    def __init__(self, func: FuncOp, large: int) -> None:
+        self.large = large
         self.storage = storage_of(func)
         lives = lives_of(func, self.storage)
         self.peak = lives.peak()[0]
@@ -78,6 +80,8 @@ class _Rule:
         if op not in self.alive:
             return None  # one that was split
         copies = [bytes_of(args[name], self.storage.hints) for name in ("input", "grad_output")]
+        if copies[0] < self.large:
+            return Refusal(f"an input of {copies[0]} bytes")
         needed = self.alive[op] + sum(copies)
         if needed < self.peak:
             return Refusal(f"{needed} bytes more than at entry live then, {self.peak} at the peak")
