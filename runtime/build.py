@@ -14,6 +14,7 @@ from __future__ import annotations
 import errno
 import os
 import platform
+import re
 import shlex
 import shutil
 import signal
@@ -41,6 +42,7 @@ _PER_KIND = {
     "clang": ("-std=gnu++17", "-ferror-limit=8"),
 }
 _STDERR_LINES = 30
+_SHARE = re.compile(r"^#if (\d+) % PARTS == PART$", re.MULTILINE)
 _TIMEOUT_S = 900.0
 
 
@@ -234,13 +236,73 @@ def write_source(path: Path, text: str) -> None:
         ) from error
 
 
-def start_build(source: Path, out: Path, config: BuildConfig | None = None) -> Build:
-    """Start compiling the file `source` into the shared library `out`; Python goes on meanwhile."""
+class PartedBuild:
+    """Running compilers, one a share of the kernels; `wait` links what they made."""
+
+    def __init__(self, parts: Sequence[Build], link: Sequence[str], out: Path) -> None:
+        self.parts = tuple(parts)
+        self.out = out
+        self._link = tuple(link)
+        self._finished = False
+
+    def done(self) -> bool:
+        """True when all compilers have ended, well or not."""
+        return all(part.done() for part in self.parts)
+
+    def wait(self) -> None:
+        """Block until the library is at `out`. Raises BuildError."""
+        if self._finished:
+            return
+        self._finished = True
+        try:
+            for part in self.parts:
+                part.wait()
+        except BuildError:
+            self.cancel()
+            raise
+        Build(self._link, self.out, self.parts[0].timeout_s).wait()
+
+    def cancel(self) -> None:
+        """Stop the compilers and forget their results."""
+        self._finished = True
+        for part in self.parts:
+            part.cancel()
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def shares(source: str) -> int:
+    """How many compilers can share a source: the numbers that its `#if` lines name."""
+    return 1 + max((int(n) for n in _SHARE.findall(source)), default=0)
+
+
+def start_build(
+    source: Path, out: Path, config: BuildConfig | None = None, parts: int = 1
+) -> Build | PartedBuild:
+    """Start compiling the file `source` into the shared library `out`; Python goes on meanwhile.
+
+    parts: how many compilers share a source that is made for it (`shares`).
+    """
     config = config or BuildConfig()
     compiler = config.compiler or find_compiler()
     flags = default_flags(compiler) if config.flags is None else config.flags
-    command = [*compiler.command, *flags, "-x", "c++", str(source), "-o", str(out)]
-    return Build(command, out, config.timeout_s)
+    start = [*compiler.command, *flags]
+    if parts <= 1:
+        return Build([*start, "-x", "c++", str(source), "-o", str(out)], out, config.timeout_s)
+    objects = [out.with_suffix(f".{i}.o") for i in range(parts)]
+    running: list[Build] = []
+    try:
+        for i, made in enumerate(objects):
+            share = [f"-DPARTS={parts}", f"-DPART={i}", "-c", "-x", "c++", str(source)]
+            running.append(Build([*start, *share, "-o", str(made)], made, config.timeout_s))
+    except BuildError:
+        for one in running:
+            one.cancel()
+        raise
+    return PartedBuild(running, [*start, *map(str, objects), "-o", str(out)], out)
 
 
 def build_shared(source: str, out: Path, config: BuildConfig | None = None) -> None:

@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from minductor.runtime.artifact import CPP, LIBRARY, WRAPPER, Artifact
-from minductor.runtime.build import Build, BuildConfig, BuildError, start_build, write_source
+from minductor.runtime.build import (
+    Build,
+    BuildConfig,
+    BuildError,
+    PartedBuild,
+    cores,
+    shares,
+    start_build,
+    write_source,
+)
 from minductor.runtime.cache import Cache
 from minductor.runtime.host import Host
 from minductor.runtime.launch import prepare
@@ -62,7 +71,7 @@ class Product:
         self._artifact = artifact
         self._cache = cache
         self._stage: Path | None = None
-        self._build: Build | None = None
+        self._build: Build | PartedBuild | None = None
         self._done: Boxed | None = None
         prepare()
         self._kernels: TritonModule | None = None
@@ -72,7 +81,8 @@ class Product:
         self._stage = cache.staging()
         try:
             write_source(self._stage / CPP, artifact.cpp)
-            self._build = start_build(self._stage / CPP, self._stage / LIBRARY, config)
+            parts = min(cores(), shares(artifact.cpp))
+            self._build = start_build(self._stage / CPP, self._stage / LIBRARY, config, parts)
         except BaseException:
             self._clean()
             raise

@@ -17,6 +17,7 @@ from minductor.runtime.build import (
     default_flags,
     find_c_compiler,
     find_compiler,
+    shares,
     start_build,
     write_source,
 )
@@ -159,3 +160,51 @@ def test_a_folder_that_cannot_hold_the_source(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BuildError, match="MINDUCTOR_CACHE_DIR"):
         write_source(tmp_path / "file" / "k.cpp", GOOD)
+
+
+SHARED = """#ifndef PARTS
+#define PARTS 1
+#define PART 0
+#endif
+static int seven(void) { return 7; }
+#if 0 % PARTS == PART
+extern "C" int one(void) { return seven() + PART; }
+#endif
+#if 1 % PARTS == PART
+extern "C" int two(void) { return 10 * seven() + PART; }
+#endif
+"""
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_compilers_share_the_kernels_of_a_source(tmp_path: Path, parts: int) -> None:
+    assert shares(SHARED) == 2
+    assert shares(GOOD) == 1
+    source, out = tmp_path / "k.cpp", tmp_path / "k.so"
+    write_source(source, SHARED)
+    build = start_build(source, out, parts=parts)
+    build.wait()
+    assert build.done()
+    build.wait()
+    library = ctypes.CDLL(str(out))
+    assert (library.one(), library.two()) == ((7, 70) if parts == 1 else (7, 71))
+
+
+def test_an_error_in_one_share_stops_the_others(tmp_path: Path) -> None:
+    source = tmp_path / "k.cpp"
+    write_source(source, SHARED.replace("10 * seven", "10 * eleven"))
+    build = start_build(source, tmp_path / "k.so", parts=2)
+    with pytest.raises(BuildError, match="eleven") as caught:
+        build.wait()
+    assert "-DPART=1" in str(caught.value)
+    assert build.done()
+    assert not (tmp_path / "k.so").exists()
+
+
+def test_a_shared_build_can_be_cancelled(tmp_path: Path) -> None:
+    source = tmp_path / "k.cpp"
+    write_source(source, SHARED)
+    build = start_build(source, tmp_path / "k.so", BuildConfig(_script(tmp_path, "sleep 60")), 2)
+    assert not build.done()
+    build.cancel()
+    assert build.done()
