@@ -94,6 +94,7 @@ KERNEL_CUDA: tuple[str, ...] = (
     "kernel-split",
     "kernel-persist",
     "kernel-online",
+    "kernel-digits",
     "kernel-blocks",
     "kernel-fast-math",
     "kernel-pack",

@@ -61,6 +61,7 @@ PASSES: dict[str, str] = {
     "kernel-cross": "minductor.passes.kernel.cross:KernelCrossPass",
     "kernel-split": "minductor.passes.kernel.split:KernelSplitPass",
     "kernel-persist": "minductor.passes.kernel.persist:KernelPersistPass",
+    "kernel-digits": "minductor.passes.kernel.digits:KernelDigitsPass",
     "kernel-blocks": "minductor.passes.kernel.blocks:KernelBlocksPass",
     "kernel-fast-math": "minductor.passes.kernel.fast_math:KernelFastMathPass",
     "kernel-index-width": "minductor.passes.kernel.index_width:KernelIndexWidthPass",

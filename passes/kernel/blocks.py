@@ -322,8 +322,8 @@ class _Scheduler:
             warps = self._warps(chain)
         elif chain and again:
             rows = again * max(self._size(leaf) for leaf in leaves)
-            # the output passes through too, and each half of the cache serves half of the machine
-            room = 3 * self.options.l2 // 5
+            # a row is needed from its first reading to its last only; the output passes through too
+            room = 5 * self.options.l2 // 4
             while warps < 32 and self._under_way(warps, chain) * rows > room:
                 warps *= 2
         for leaf in leaves:
@@ -333,6 +333,9 @@ class _Scheduler:
                 vector = 16 // max(2, min(items, default=4))
                 room = 32 * warps * vector * (1 if warps > 8 or self._light([leaf]) else 2)
                 self._set(leaf, fitting(self._size(leaf), room, 32 * warps * vector))
+                around, left = leaf.parent_op(), room // leaf.words.data.lanes
+                if isinstance(around, k.ParallelOp) and around in inner and left > 1:
+                    self._set(around, min(left, power_of_two(self._size(around))))
         self._hints(chain, leaves)
         widest = max((leaf.words.data.lanes for leaf in leaves), default=1)
         self._config(4 if warps == 8 and widest <= self.options.block else warps)

@@ -42,6 +42,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "cat": (lambda x, y: torch.cat([x, y], 1).relu(), [(8, 20), (8, 13)]),
     "pad": (lambda x: F.pad(x, (1, 2, 3, 4)) * 2, [(8, 20)]),
     "group_norm": (lambda x: F.group_norm(x, 2), [(2, 8, 6, 6)]),
+    "group_norm_long": (lambda x, w: F.group_norm(x, 2, w, w), [(1, 4, 96, 96), (4,)]),
     "max_pool": (lambda x: F.max_pool2d(x, 2), [(2, 3, 8, 8)]),
     "pools": (lambda x: (F.max_pool2d(x, 3, 2, 1), F.avg_pool2d(x, 2)), [(2, 3, 14, 10)]),
     "upsample": (

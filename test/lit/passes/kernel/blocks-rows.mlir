@@ -3,8 +3,8 @@
 /// Rows that a second stage reads again: few are under way at a time, so that they stay in the
 /// cache. The first stage alone takes four, and four blocks at a time.
 // CHECK-LABEL: kernel.func @again
-// CHECK-SAME:    warps = 32
-// CHECK:         kernel.reduce d1 : 50000 <lanes 4096, unroll 4, tail mask> [max]
+// CHECK-SAME:    warps = 16
+// CHECK:         kernel.reduce d1 : 50000 <lanes 2048, unroll 4, tail mask> [max]
 // CHECK-NEXT:      kernel.load {{.*}} {evict = "last"}
 // CHECK:         kernel.load {{.*}} {evict = "first"}
 // CHECK-LABEL: kernel.func @once
