@@ -38,12 +38,21 @@ from minductor.dialects.expr import Atom
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import REDUCE_KINDS, op_exprs, symbol_ranges
-from minductor.dialects.scalar.ops import CastOp, ConstantOp, scalar
+from minductor.dialects.scalar.ops import ConstantOp, scalar
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._accumulate import Moments, Plain
 from minductor.passes.kernel._copy import Copies, map_exprs, var_of
-from minductor.passes.kernel._tree import LOOPS, fresh_variable, kernels_of, ranges_around
+from minductor.passes.kernel._tree import (
+    LOOPS,
+    body_cost,
+    fresh_variable,
+    kernels_of,
+    ranges_around,
+)
 from minductor.passes.remarks import sink_of
+
+CHEAP = 12.0
+"""Cost of a value that may be computed twice, an add is 1."""
 
 
 @dataclass(frozen=True)
@@ -141,17 +150,22 @@ def _rewrite(stage: k.ReduceOp, ranges: Ranges, fresh: int) -> None:
 
 # -- rows of half precision -----------------------------------------------------------------------
 def _is_half_row(stage: k.ReduceOp, most: int) -> bool:
-    """Values of two bytes in order, that stay in a cache, each row some thread's own."""
+    """Values made of two-byte floats in order, that stay in a cache, each row some thread's own."""
     extent, (value, *others) = stage.extent.data.as_int, _yielded(stage)
     if others or extent is None or extent > most or not isinstance(stage.parent_op(), k.ParallelOp):
         return False
-    cast, atom = value.owner, ex.dim_atom(stage.var.data)
-    if not isinstance(cast, CastOp) or value.type != f32 or dtype_of_scalar(cast.arg.type).size > 2:
+    atom, ops = ex.dim_atom(stage.var.data), list(stage.body.block.ops)
+    loads = [op for op in ops if isinstance(op, k.LoadOp)]
+    if value.type != f32 or not loads or body_cost(stage) > CHEAP:
+        return False
+    if any(isinstance(op, k.StoreOp) for op in ops):
         return False
     return all(
-        not isinstance(op, k.StoreOp)
-        and (not isinstance(op, k.LoadOp) or op.index.data[0].coeff(atom) in (ex.ZERO, ex.ONE))
-        for op in stage.body.block.ops
+        dtype_of_scalar(op.result.type).is_float
+        and dtype_of_scalar(op.result.type).size == 2
+        and op.index.data[0].coeff(atom) in (ex.ZERO, ex.ONE)
+        and op.index.data[0].is_linear_in(atom)
+        for op in loads
     )
 
 

@@ -122,7 +122,7 @@ class _Finder:
         score = {loop: 0.0 for loop in self.chain if self._long(loop)}
         for op in accesses:
             for loop in score:
-                if in_order(op, loop):
+                if in_order(op, loop) and all(_moves(op, other) for other in score):
                     score[loop] += _bytes(op) * (1.5 if isinstance(op, k.StoreOp) else 1.0)
         wanted = sorted((loop for loop in score if score[loop]), key=lambda w: -score[w])
         if len(wanted) < 2:
@@ -175,6 +175,12 @@ def in_order(op: Access, loop: k.ParallelOp) -> bool:
     """The address moves by one element with the loop."""
     e, atom = op.index.data[0], var_of(loop)
     return e.is_linear_in(atom) and e.coeff(atom) is ex.ONE
+
+
+def _moves(op: Access, loop: k.ParallelOp) -> bool:
+    """The address changes with the loop; one that stays costs nothing, however it is walked."""
+    e = op.index.data[0]
+    return var_of(loop) in e.vars("d") or bool(e.vars("t"))
 
 
 def _bytes(op: Access) -> int:

@@ -21,12 +21,14 @@ kernel.func @row(read %x : !kernel.buf<bf16[6144]>, write %o : !kernel.buf<f32[8
 
 // -----
 
-/// Columns, rows that no cache holds and values of f32 are read once.
+/// Columns, rows that no cache holds, rows with parts in f32 and dear values are walked once.
 // CHECK-LABEL: kernel.func @column
 // CHECK:         [add, add] -> f64, f64
 // CHECK-LABEL: kernel.func @long
 // CHECK:         [add, add] -> f64, f64
-// CHECK-LABEL: kernel.func @sum
+// CHECK-LABEL: kernel.func @mixed
+// CHECK:         [add, add] -> f64, f64
+// CHECK-LABEL: kernel.func @dear
 // CHECK:         [add, add] -> f64, f64
 kernel.func @column(read %x : !kernel.buf<bf16[6144]>, write %o : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
   parallel d0 : 8 {
@@ -42,11 +44,20 @@ kernel.func @long(read %x : !kernel.buf<bf16[524288]>, write %o : !kernel.buf<f3
       %b = scalar.cast %a : bf16 to f32
       yield %b : f32 }
     store %v, %o[d0] } }
-kernel.func @sum(read %x : !kernel.buf<bf16[6144]>, write %o : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
+kernel.func @mixed(read %x : !kernel.buf<bf16[6144]>, read %y : !kernel.buf<f32[768]>, write %o : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
   parallel d0 : 8 {
     %m, %v, %n = reduce d1 : 768 [welford] -> f32, f32, f32 {
       %a = load %x[768 * d0 + d1] : bf16
       %b = scalar.cast %a : bf16 to f32
-      %c = scalar.add %b, %b : f32
+      %w = load %y[d1] : f32
+      %c = scalar.add %b, %w : f32
+      yield %c : f32 }
+    store %v, %o[d0] } }
+kernel.func @dear(read %x : !kernel.buf<bf16[6144]>, write %o : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
+  parallel d0 : 8 {
+    %m, %v, %n = reduce d1 : 768 [welford] -> f32, f32, f32 {
+      %a = load %x[768 * d0 + d1] : bf16
+      %b = scalar.cast %a : bf16 to f32
+      %c = scalar.tanh %b : f32
       yield %c : f32 }
     store %v, %o[d0] } }
