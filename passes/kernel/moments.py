@@ -34,7 +34,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from minductor.dialects import expr as ex
 from minductor.dialects.dtypes import dtype_of_scalar
-from minductor.dialects.expr import Atom
+from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import REDUCE_KINDS, op_exprs, symbol_ranges
@@ -67,7 +67,7 @@ class KernelMomentsPass(MiniPass):
     needs = frozenset({"kernel"})
 
     moments: bool = True
-    twice: int = 16384
+    twice: int = 131072
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every reduction of C++ kernels that has moments."""
@@ -83,8 +83,8 @@ class KernelMomentsPass(MiniPass):
                 if why:
                     sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
                     continue
-                if _is_half_row(stage, self.twice):
-                    _walk_twice(stage, ranges)
+                if _is_half_row(stage, ranges, self.twice):
+                    _walk_twice(stage, ranges, fresh_variable(kernel))
                     continue
                 _rewrite(stage, ranges, fresh_variable(kernel))
 
@@ -149,7 +149,7 @@ def _rewrite(stage: k.ReduceOp, ranges: Ranges, fresh: int) -> None:
 
 
 # -- rows of half precision -----------------------------------------------------------------------
-def _is_half_row(stage: k.ReduceOp, most: int) -> bool:
+def _is_half_row(stage: k.ReduceOp, ranges: Ranges, most: int) -> bool:
     """Values made of two-byte floats in order, that stay in a cache, each row some thread's own."""
     extent, (value, *others) = stage.extent.data.as_int, _yielded(stage)
     if others or extent is None or extent > most or not isinstance(stage.parent_op(), k.ParallelOp):
@@ -163,20 +163,24 @@ def _is_half_row(stage: k.ReduceOp, most: int) -> bool:
     return all(
         dtype_of_scalar(op.result.type).is_float
         and dtype_of_scalar(op.result.type).size == 2
-        and op.index.data[0].coeff(atom) in (ex.ZERO, ex.ONE)
-        and op.index.data[0].is_linear_in(atom)
+        and _first_step(op.index.data[0], atom, ranges) in (ex.ZERO, ex.ONE)
         for op in loads
     )
 
 
-def _walk_twice(stage: k.ReduceOp, ranges: Ranges) -> None:
+def _first_step(e: Expr, atom: Atom, ranges: Ranges) -> Expr:
+    """How far an index moves from the first iteration to the second."""
+    return ranges.simplify(e.subs({atom: ex.ONE}) - e.subs({atom: ex.ZERO}))
+
+
+def _walk_twice(stage: k.ReduceOp, ranges: Ranges, fresh: int) -> None:
     """The mean, then the squares of what is left of it."""
     extent = stage.extent.data.as_int
     assert extent is not None
     top = Copies(Block(), ranges, {}, {}, ())
     n = top.make(ConstantOp.of(float(extent), f32))
-    mean = top.make(scalar("div", _sum(stage, top, None), n))
-    new = [mean, _sum(stage, top, mean), n]
+    mean = top.make(scalar("div", _sum(stage, top, None, fresh), n))
+    new = [mean, _sum(stage, top, mean, fresh), n]
     for old, value in zip(stage.results, new, strict=True):
         value.name_hint = old.name_hint or value.name_hint
         old.replace_all_uses_with(value)
@@ -187,7 +191,7 @@ def _walk_twice(stage: k.ReduceOp, ranges: Ranges) -> None:
     stage.erase()
 
 
-def _sum(stage: k.ReduceOp, top: Copies, mean: SSAValue | None) -> SSAValue:
+def _sum(stage: k.ReduceOp, top: Copies, mean: SSAValue | None, fresh: int) -> SSAValue:
     """The sum of a row, or of the squares of its differences to the mean."""
     body, var, extent = Block(), stage.var.data, stage.extent.data
     inside = top.within(body, [(var, extent)])
@@ -196,7 +200,8 @@ def _sum(stage: k.ReduceOp, top: Copies, mean: SSAValue | None) -> SSAValue:
         d = inside.make(scalar("sub", value, mean))
         value = inside.make(scalar("mul", d, d))
     inside.add(k.YieldOp.of(value))
-    return top.make(k.ReduceOp.of(var, extent, ["add"], [f32], body))
+    loop = k.ReduceOp.of(var, extent, ["add"], [f32], body)
+    return top.make(unfold(loop, top.ranges, fresh))
 
 
 # -- a loop over several dimensions ---------------------------------------------------------------

@@ -21,6 +21,22 @@ kernel.func @row(read %x : !kernel.buf<bf16[6144]>, write %o : !kernel.buf<f32[8
 
 // -----
 
+/// Pieces of a channel are walked in order, each time.
+// CHECK-LABEL: kernel.func @channel
+// CHECK:         kernel.reduce d1 : 8 [add] -> f32 {
+// CHECK-NEXT:      kernel.reduce d2 : 49 [add] -> f32 {
+// CHECK:         scalar.div
+// CHECK:         kernel.reduce d1 : 8 [add] -> f32 {
+kernel.func @channel(read %x : !kernel.buf<bf16[6272]>, write %o : !kernel.buf<f32[16]>) [] config {target = "cpp"} {
+  parallel d0 : 16 {
+    %m, %v, %n = reduce d1 : 392 [welford] -> f32, f32, f32 {
+      %a = load %x[49 * d0 + 784 * (d1 floordiv 49) + (d1 mod 49)] : bf16
+      %b = scalar.cast %a : bf16 to f32
+      yield %b : f32 }
+    store %v, %o[d0] } }
+
+// -----
+
 /// Columns, rows that no cache holds, rows with parts in f32 and dear values are walked once.
 // CHECK-LABEL: kernel.func @column
 // CHECK:         [add, add] -> f64, f64
@@ -37,10 +53,10 @@ kernel.func @column(read %x : !kernel.buf<bf16[6144]>, write %o : !kernel.buf<f3
       %b = scalar.cast %a : bf16 to f32
       yield %b : f32 }
     store %v, %o[d0] } }
-kernel.func @long(read %x : !kernel.buf<bf16[524288]>, write %o : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
+kernel.func @long(read %x : !kernel.buf<bf16[2097152]>, write %o : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
   parallel d0 : 8 {
-    %m, %v, %n = reduce d1 : 65536 [welford] -> f32, f32, f32 {
-      %a = load %x[65536 * d0 + d1] : bf16
+    %m, %v, %n = reduce d1 : 262144 [welford] -> f32, f32, f32 {
+      %a = load %x[262144 * d0 + d1] : bf16
       %b = scalar.cast %a : bf16 to f32
       yield %b : f32 }
     store %v, %o[d0] } }
