@@ -18,7 +18,13 @@ MOST = 8
 
 
 @triton.jit
-def move(source: Any, target: Any, R: tl.constexpr, W: tl.constexpr, B: tl.constexpr) -> None:
+def move(  # pyright: ignore[reportUnknownParameterType]
+    source,  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+    target,  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+    R: tl.constexpr,
+    W: tl.constexpr,
+    B: tl.constexpr,
+):
     """A program reads R blocks and writes W blocks."""
     at = tl.program_id(0).to(tl.int64)
     lane = tl.arange(0, B)

@@ -116,6 +116,28 @@ def test_loop_of_a_mix() -> None:
     subprocess.run([sys.executable, "-c", MOVE], env=env, check=True, timeout=120)
 
 
+COMPILE = """
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from bench import moves
+signature = {"source": "*fp32", "target": "*fp32", **dict.fromkeys("RWB", "constexpr")}
+aligned = {(k,): [["tt.divisibility", 16]] for k in range(2)}
+for reads, writes in ((3, 1), (8, 0), (0, 4)):
+    constants = {"R": reads, "W": writes, "B": moves.BLOCK}
+    source = ASTSource(moves.move, signature, constants, aligned)
+    text = triton.compile(source, GPUTarget("cuda", 90, 32), {"num_warps": 4}).asm["ptx"]
+    assert text.count("ld.global") >= reads, text
+    assert text.count("st.global") >= writes, text
+"""
+
+
+def test_loop_compiles() -> None:
+    """For a GPU, without one."""
+    pytest.importorskip("triton")
+    subprocess.run([sys.executable, "-W", "ignore", "-c", COMPILE], check=True, timeout=200)
+
+
 def test_entry() -> None:
     assert Entry("w", "k", 90, 100.0).ratio == 0.9
     assert Entry("w", "k", 90, 0.0).ratio == 0.0
