@@ -138,9 +138,15 @@ def _backward_refusal(meta: Any, backward: Seen) -> str | None:
             return "an input asks for a gradient and gets none"
     if None in backward.tangents or len(backward.tangents) != len(_with_tangents(meta)):
         return "the layout of a tangent is not known"
-    if _C._autograd._top_saved_tensors_default_hooks(True) is not None:
+    if _hooks_are_traced():
         return "hooks on saved tensors are traced"
     return None
+
+
+def _hooks_are_traced() -> bool:
+    """Whether hooks that are there now became part of the graphs: those that are graphs."""
+    hooks = _C._autograd._top_saved_tensors_default_hooks(True)
+    return hooks is not None and all(isinstance(hook, GraphModule) for hook in hooks)
 
 
 def _with_tangents(meta: Any) -> list[int]:

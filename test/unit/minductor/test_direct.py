@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch._dynamo import compiled_autograd
+from torch.utils.checkpoint import checkpoint
 
 from minductor.autograd import trace_and_compile
 from minductor.eager import run_eagerly
@@ -170,6 +171,15 @@ def test_hooks_on_saved_tensors_see_them() -> None:
         y = f(x)
     y.sum().backward()
     assert packed
+
+
+def test_checkpoints_around_a_compiled_function() -> None:
+    said = Said()
+    x, w = leaf(4, 6), leaf(6, 8, seed=1)
+    f = said.compile(linear_view)
+    got = torch.autograd.grad(checkpoint(f, x, w, use_reentrant=False).sum(), [x, w])
+    torch.testing.assert_close(got, torch.autograd.grad(linear_view(x, w).sum(), [x, w]))
+    assert said.lines == [WITHOUT]
 
 
 def test_deterministic_mode_that_comes_late_is_an_error() -> None:
