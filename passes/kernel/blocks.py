@@ -278,6 +278,9 @@ class _Scheduler:
             if rows > 1:
                 self._set(row, rows)
             total *= rows
+        stored = [footprint(o, [*chain, tile], self.hints) for o in _stores(tile)]
+        if 4 * max(stored, default=0) < self.options.l2:
+            self._hints(chain, [tile])
         usual = 4 if total <= 2048 else 8 if total <= 4096 else 16 if total <= 16384 else 32
         self._config(warps or usual)
 
@@ -317,7 +320,7 @@ class _Scheduler:
         if chain and across(leaves, chain[-1]):
             self._columns(chain, leaves)
             return
-        warps, again = 8, self._read_again(leaves)
+        warps, again = 8, _read_again(leaves)
         if not again and self._light(leaves):
             warps = self._warps(chain)
         elif chain and again:
@@ -331,7 +334,8 @@ class _Scheduler:
                 atom = ex.dim_atom(leaf.var.data)
                 items = [item(op) for op in accesses_of(leaf) if atom in op.index.data[0].vars("d")]
                 vector = 16 // max(2, min(items, default=4))
-                room = 32 * warps * vector * (1 if warps > 8 or self._light([leaf]) else 2)
+                once = self._light([leaf]) or (isinstance(leaf, k.ReduceOp) and vector == 8)
+                room = 32 * warps * vector * (1 if warps > 8 or once else 2)
                 self._set(leaf, fitting(self._size(leaf), room, 32 * warps * vector))
                 around, left = leaf.parent_op(), room // leaf.words.data.lanes
                 if isinstance(around, k.ParallelOp) and around in inner and left > 1:
@@ -362,17 +366,6 @@ class _Scheduler:
         for loop in chain:
             rows *= self._size(loop)
         return min(rows, self.options.units * max(1, THREADS // (32 * warps)))
-
-    def _read_again(self, leaves: list[Loop]) -> int:
-        """Bytes of a row's element that several stages load."""
-        seen: dict[object, set[Loop]] = {}
-        size: dict[object, int] = {}
-        for leaf in leaves:
-            for op in accesses_of(leaf):
-                if ex.dim_atom(leaf.var.data) in op.index.data[0].vars("d"):
-                    seen.setdefault(op.buffer, set()).add(leaf)
-                    size[op.buffer] = item(op)
-        return sum(size[b] for b, stages in seen.items() if len(stages) > 1)
 
     def _hints(self, chain: list[Loop], leaves: list[Loop]) -> None:
         """What is read again stays in the cache; the last reading, or the only one, lets it go."""
@@ -418,6 +411,22 @@ class _Scheduler:
                 self._set(leaf, min(room, power_of_two(self._size(leaf))))
         self._hints(chain, leaves)
         self._config(warps)
+
+
+def _read_again(leaves: list[Loop]) -> int:
+    """Bytes of a row's element that several stages load."""
+    seen: dict[object, set[Loop]] = {}
+    size: dict[object, int] = {}
+    for leaf in leaves:
+        for op in accesses_of(leaf):
+            if ex.dim_atom(leaf.var.data) in op.index.data[0].vars("d"):
+                seen.setdefault(op.buffer, set()).add(leaf)
+                size[op.buffer] = item(op)
+    return sum(size[b] for b, stages in seen.items() if len(stages) > 1)
+
+
+def _stores(loop: Loop) -> list[k.StoreOp]:
+    return [op for op in accesses_of(loop) if isinstance(op, k.StoreOp)]
 
 
 def _leaves(loop: Loop) -> list[Loop]:

@@ -34,6 +34,9 @@ kernel.func @little(read %x : !kernel.buf<f32[5000000]>, write %o : !kernel.buf<
 // CHECK-LABEL: kernel.func @short
 // CHECK-SAME:    warps = 4
 // CHECK:         kernel.parallel d0 : 524288 <run grid, lanes 32, tail none> {
+// CHECK:             kernel.load {{.*}} {evict = "first"}
+// CHECK-LABEL: kernel.func @kept
+// CHECK-NOT:     evict
 // CHECK-LABEL: kernel.func @lonely
 // CHECK-SAME:    warps = 4
 kernel.func @many(read %x : !kernel.buf<bf16[25165824]>, write %o : !kernel.buf<bf16[32768]>) [] config {target = "triton"} {
@@ -42,6 +45,10 @@ kernel.func @many(read %x : !kernel.buf<bf16[25165824]>, write %o : !kernel.buf<
 kernel.func @short(read %x : !kernel.buf<f32[33554432]>, write %o : !kernel.buf<f32[524288]>) [] config {target = "triton"} {
   parallel d0 : 524288 { tile d1 : 64 {
     %a = load %x[64 * d0 + d1] : f32  %m = fold max %a over d1 : f32 -> f32  store %m, %o[d0] } } }
+kernel.func @kept(read %x : !kernel.buf<f32[33554432]>, write %o : !kernel.buf<f32[33554432]>) [] config {target = "triton"} {
+  parallel d0 : 524288 { tile d1 : 64 {
+    %a = load %x[64 * d0 + d1] : f32  %m = fold max %a over d1 : f32 -> f32
+    %b = scalar.sub %a, %m : f32  store %b, %o[64 * d0 + d1] } } }
 kernel.func @lonely(read %x : !kernel.buf<f32[131072]>, write %o : !kernel.buf<f32[128]>) [] config {target = "triton"} {
   parallel d0 : 128 { tile d1 : 1024 {
     %a = load %x[1024 * d0 + d1] : f32  %m = fold max %a over d1 : f32 -> f32  store %m, %o[d0] } } }
