@@ -63,6 +63,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-privatise",
     "kernel-keep",
     "kernel-moments",
+    "kernel-jam",
     "kernel-vectorize",
     "kernel-strength",
     "kernel-fast-math{target=cpp}",

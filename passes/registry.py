@@ -48,6 +48,7 @@ PASSES: dict[str, str] = {
     "kernel-online": "minductor.passes.kernel.online:KernelOnlinePass",
     "kernel-moments": "minductor.passes.kernel.moments:KernelMomentsPass",
     "kernel-keep": "minductor.passes.kernel.keep:KernelKeepPass",
+    "kernel-jam": "minductor.passes.kernel.jam:KernelJamPass",
     "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",
     "kernel-strength": "minductor.passes.kernel.strength:KernelStrengthPass",
     "kernel-pack": "minductor.passes.kernel.pack:KernelPackPass",

@@ -64,7 +64,8 @@ class AtenToLoopPass(MiniPass):
     """Lowers `aten` functions to `loop`.
 
     random: "philox" makes random numbers inside nests; "eager" calls eager's generators, which
-    gives eager's very values.
+    gives eager's very values. skinny: rows up to which a product with a large matrix becomes loops
+    (`product.py`); 0 leaves all products to libraries.
     """
 
     name = "aten-to-loop"
@@ -73,6 +74,7 @@ class AtenToLoopPass(MiniPass):
     ends: ClassVar[frozenset[str]] = frozenset({"aten"})
 
     random: str = "philox"
+    skinny: int = 8
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function of the module that has a body."""
@@ -80,7 +82,9 @@ class AtenToLoopPass(MiniPass):
             raise ValueError(f'random = "{self.random}": it is "philox" or "eager"')
         for func in list(op.ops):
             if isinstance(func, FuncOp) and func.body.blocks:
-                _Converter(func, sink_of(ctx), self.name, self.random == "eager").run()
+                converter = _Converter(func, sink_of(ctx), self.name, self.random == "eager")
+                converter.fn.skinny = self.skinny
+                converter.run()
 
 
 class _Converter:

@@ -49,11 +49,12 @@ CONSTANT = "minductor.constant"
 
 
 class FunctionLowering:
-    """One function on its way to `loop`. `ranges` knows its size symbols."""
+    """One function on its way to `loop`: `ranges` of its size symbols, the option `skinny`."""
 
     def __init__(self, block: Block, ranges: Ranges):
         self.block = block
         self.ranges = ranges
+        self.skinny = 0
         self.env: dict[SSAValue, Ref | Expr | Number] = {}
         self.objects: dict[SSAValue, SSAValue] = {}
         self.origins: tuple[Origin, ...] = ()

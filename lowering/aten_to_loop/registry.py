@@ -31,6 +31,7 @@ FAMILIES = (
     "reduction",
     "reduction_moments",
     "reduction_index",
+    "product",
     "scan",
     "factory",
     "random",
