@@ -39,6 +39,8 @@ a test checks that it is up to date. torch {version}.
 """
 
 NAMESPACES = ("aten", "prims")
+PRODUCT = "product"
+"""The family of lowerings that leaves all but a few cases to a library."""
 
 
 class Row(NamedTuple):
@@ -90,7 +92,10 @@ def rows() -> list[Row]:
 def _way(op: Any, name: str) -> tuple[str, str]:
     """How an overload is compiled, and a word on it."""
     if name in table():
-        return "native", table()[name].family
+        own = table()[name].family
+        return (
+            ("native", own) if own != PRODUCT else ("library", "matmul; loops where rows are few")
+        )
     if op in composite_decompositions() and op not in partial_decompositions():
         return "decomposed", ""
     if _writes(op):
