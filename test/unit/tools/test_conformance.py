@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from minductor.tools.conformance.__main__ import run as run_conformance
 from minductor.tools.conformance.compare import check_metadata, check_value
 from minductor.tools.conformance.entries import items, spread
 from minductor.tools.conformance.pool import Pool
@@ -142,3 +143,20 @@ def test_a_number_where_a_half_type_overflowed() -> None:
     for wrong in ([20000.0, 2.0], [21040.0, 2.1]):
         with pytest.raises(Mismatch):
             check_value(torch.tensor(wrong).half(), want, lambda: reference.double())
+
+
+def test_a_run_that_is_ended_early_keeps_what_it_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(pool: Pool, todo: list[Item]) -> None:
+        pool.report(Result(todo[0].entry, todo[0].dtype, todo[0].mode, "0", "pass"))
+        pool.done()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Pool, "run", run)
+    kept = tmp_path / "found.json"
+    with pytest.raises(SystemExit) as ended:
+        run_conformance(parse(["--only", "^abs$", "--json", str(kept)]))
+    assert ended.value.code == 1
+    assert len(kept.read_text().splitlines()) == 1
+    assert "cut short: 1 of" in capsys.readouterr().out
