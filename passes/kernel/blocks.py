@@ -196,7 +196,7 @@ class _Scheduler:
         if len(fast) > 1:
             warps = self._square(chain, fast[:2], lanes)
         elif apart(chain[-1]) >= 2:
-            left = 2048 // self._spread(chain)
+            left = 2048 // self._spread(chain, 4)
             for i in reversed(range(len(chain))):
                 lanes[i] = min(left, power_of_two(self._size(chain[i])))
                 left //= lanes[i]
@@ -204,7 +204,7 @@ class _Scheduler:
         else:
             left = self._room(chain)
             if repeated(chain[-1]):
-                self._spread(chain)
+                self._spread(chain, 1)
             order = [*fast, *(i for i in reversed(range(len(chain))) if i not in fast)]
             for i in order[:2]:
                 lanes[i] = fitting(self._size(chain[i]), left, 16 if i == order[0] else 4)
@@ -213,11 +213,11 @@ class _Scheduler:
             self._set(loop, lanes[i], "grid")
         self._config(warps)
 
-    def _spread(self, chain: list[Loop]) -> int:
-        """Four bytes of neighbours go to a thread: more would leave gaps between what the threads
-        of a warp load at a time. Bytes of an element come back."""
+    def _spread(self, chain: list[Loop], most: int) -> int:
+        """At most `most` bytes of neighbours go to a thread: more would leave gaps between what the
+        threads of a warp load at a time. Bytes of an element come back."""
         widest = max(2, *(item(op) for op in accesses_of(chain[-1])))
-        self.func.config = self.func.config.with_(vector=max(1, 4 // widest))
+        self.func.config = self.func.config.with_(vector=max(1, most // widest))
         return widest
 
     def _room(self, chain: list[Loop]) -> int:
