@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch._functorch import config as functorch_config
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch.fx import GraphModule, Node
@@ -11,6 +12,8 @@ from torch.utils.checkpoint import CheckpointPolicy
 
 from minductor.aliases import COPY, is_view
 from minductor.joint_cse import merge_common
+
+EQUALITIES = (torch.ops.aten.eq.Tensor, torch.ops.aten.ne.Tensor)
 
 
 def partition(
@@ -24,6 +27,7 @@ def partition(
     joint.graph.eliminate_dead_code()
     merge_common(joint.graph)
     save_before_writes(joint)
+    save_what_is_compared(joint)
     settings = {"cse": False}
     if hasattr(functorch_config, "graphsafe_rng_functionalization"):
         # generators among the inputs would be a second way to save random states
@@ -44,6 +48,26 @@ def save_before_writes(joint: GraphModule) -> None:
                 reached.add(node)
             elif "recompute" not in node.meta:
                 node.meta["recompute"] = CheckpointPolicy.MUST_SAVE
+
+
+def save_what_is_compared(joint: GraphModule) -> None:
+    """Forbids computing again what is compared for equality, as the gradient of a maximum does: the
+    kernel of a backward may round otherwise than that of the forward, and nothing would be equal.
+    """
+    for node in joint.graph.nodes:
+        if node.target not in EQUALITIES:
+            continue
+        for operand in node.all_input_nodes:
+            source = _unviewed(operand)
+            if source.op == "call_function":
+                source.meta.setdefault("recompute", CheckpointPolicy.MUST_SAVE)
+
+
+def _unviewed(node: Node) -> Node:
+    """The value that a view shows."""
+    while is_view(node) and isinstance(node.args[0], Node):
+        node = node.args[0]
+    return node
 
 
 def written(joint: GraphModule) -> set[Node]:

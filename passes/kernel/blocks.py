@@ -48,7 +48,6 @@ from minductor.passes.kernel._walks import (
     apart,
     bytes_along,
     footprint,
-    repeated,
     unit,
 )
 from minductor.passes.kernel._walks import item_of as item
@@ -196,15 +195,13 @@ class _Scheduler:
         if len(fast) > 1:
             warps = self._square(chain, fast[:2], lanes)
         elif apart(chain[-1]) >= 2:
-            left = 2048 // self._spread(chain, 4)
+            left = 2048 // self._spread(chain)
             for i in reversed(range(len(chain))):
                 lanes[i] = min(left, power_of_two(self._size(chain[i])))
                 left //= lanes[i]
             warps = 8
         else:
             left = self._room(chain)
-            if repeated(chain[-1]):
-                self._spread(chain, 1)
             order = [*fast, *(i for i in reversed(range(len(chain))) if i not in fast)]
             for i in order[:2]:
                 lanes[i] = fitting(self._size(chain[i]), left, 16 if i == order[0] else 4)
@@ -213,11 +210,11 @@ class _Scheduler:
             self._set(loop, lanes[i], "grid")
         self._config(warps)
 
-    def _spread(self, chain: list[Loop], most: int) -> int:
-        """At most `most` bytes of neighbours go to a thread: more would leave gaps between what the
-        threads of a warp load at a time. Bytes of an element come back."""
+    def _spread(self, chain: list[Loop]) -> int:
+        """Four bytes of neighbours go to a thread: more would leave gaps between what the threads
+        of a warp load at a time. Bytes of an element come back."""
         widest = max(2, *(item(op) for op in accesses_of(chain[-1])))
-        self.func.config = self.func.config.with_(vector=max(1, most // widest))
+        self.func.config = self.func.config.with_(vector=max(1, 4 // widest))
         return widest
 
     def _room(self, chain: list[Loop]) -> int:

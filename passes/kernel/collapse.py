@@ -13,8 +13,7 @@ After:
 A block of powers of two over short loops has dead lanes: a quarter of them at 28 by 28. One loop
 has none, and costs divisions by constants, which pay where several loads share them. Loads that
 walk memory in order would lose their vectors, so only kernels qualify that have two loads or more
-that do not, and that store in order along all loops. Where neighbours share what they load, as in
-an upsampling, the innermost loop stays: what follows from a column is computed once for its rows.
+that do not, and that store in order along all loops.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import symbol_ranges
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import LOOPS, kernels_of, nest_of
-from minductor.passes.kernel._walks import accesses_of, apart, repeated
+from minductor.passes.kernel._walks import accesses_of, apart
 from minductor.passes.kernel.flatten import joined
 from minductor.passes.remarks import sink_of
 
@@ -64,10 +63,9 @@ class KernelCollapsePass(MiniPass):
             chain = nest_of(ops[0])
             why = self._refusal(chain)
             if why is None:
-                loops = chain if apart(chain[-1]) >= 2 else chain[:-1]
-                why = _gaps(chain, loops, symbols)
+                why = _gaps(chain, symbols)
                 if why is None:
-                    _collapse(loops, symbols)
+                    _collapse(chain, symbols)
             if why:
                 sink_of(ctx).refused(self.name, func.sym_name.data, why)
 
@@ -76,8 +74,8 @@ class KernelCollapsePass(MiniPass):
         last = chain[-1]
         if len(chain) < 2 or any(isinstance(op, LOOPS) for op in last.body.block.ops):
             return ""
-        if apart(last) < 2 and not (repeated(last) and len(chain) > 2):
-            return "its loads neither lie apart nor are shared"
+        if apart(last) < 2:
+            return "fewer than two loads lie apart"
         lengths = [loop.extent.data.as_int for loop in chain]
         if any(n is None for n in lengths):
             return "a length is known only at run time"
@@ -86,16 +84,11 @@ class KernelCollapsePass(MiniPass):
         return None
 
 
-def _gaps(chain: list[k.ParallelOp], loops: list[k.ParallelOp], symbols: Ranges) -> str | None:
+def _gaps(chain: list[k.ParallelOp], symbols: Ranges) -> str | None:
     """A store that would need the digits; None if all are in order along all loops."""
-    env, total = _digits(loops)
+    env, total = _digits(chain)
     flat = ex.dim(chain[0].var.data)
-    extents = [(chain[0].var.data, total)]
-    if len(loops) < len(chain):
-        inner = chain[-1]
-        extents.append((inner.var.data, inner.extent.data))
-        flat = flat * inner.extent.data + ex.dim(inner.var.data)
-    ranges = symbols.with_extents(extents)
+    ranges = symbols.with_extents([(chain[0].var.data, total)])
     for op in accesses_of(chain[-1]):
         if isinstance(op, k.StoreOp):
             off = joined(ranges.simplify(op.index.data[0].subs(env))) - flat

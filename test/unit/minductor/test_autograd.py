@@ -12,6 +12,8 @@ from torch.fx import GraphModule
 from minductor.autograd import trace_and_compile
 from minductor.eager import run_eagerly
 
+EQ = torch.ops.aten.eq.Tensor
+
 
 class Recorder:
     """A backend that runs each graph eagerly and keeps it."""
@@ -144,3 +146,16 @@ def test_checkpoint_recomputes(reentrant: bool) -> None:
     torch.testing.assert_close(got, want)
     backward = recorder.graphs[1][1]
     assert any("sin" in str(n.target) for n in backward.graph.nodes)
+
+
+def test_what_is_compared_for_equality_is_not_computed_again() -> None:
+    """A maximum's gradient goes to what equals it, in the forward's rounding."""
+    f = lambda x: torch.erf(x.cummin(1).values).amax(-2, keepdim=True)  # noqa: E731
+    subject, recorder = compiled(f)
+    x = torch.randn(17, 7, requires_grad=True)
+    want = torch.autograd.grad(f(x).sum(), x)
+    torch.testing.assert_close(torch.autograd.grad(subject(x).sum(), x), want)
+    compares = [g for _, g in recorder.graphs if g.graph.find_nodes(op="call_function", target=EQ)]
+    assert compares
+    backward = dict(recorder.graphs)["backward"]
+    assert not backward.graph.find_nodes(op="call_function", target=torch.ops.aten.erf.default)
