@@ -33,8 +33,7 @@ from torch import Tensor
 
 LEAST_BYTES = 2 << 20
 """A huge page. Smaller tensors come from torch's allocator."""
-_ROUND = 64 << 10
-"""Blocks end with small pages: a whole huge one at the end could be half of the block in vain."""
+_ROUND = 2 << 20
 _SLACK = 1.25
 
 _guards: Any = import_module("torch._C._dynamo.guards")
