@@ -81,6 +81,9 @@ def _cast(scope: Scope, op: sc.CastOp) -> None:
     elif old.is_float and new.kind == "uint":
         # PyTorch goes through i64, so that negative values wrap
         text = f"{name}.to(tl.int64).to({TYPES[new.name]})"
+    elif new.name == "bf16" and not old.is_float:
+        # by way of f32, as PyTorch has it; Triton's interpreter would copy the bits
+        text = f"{name}.to(tl.float32).to(tl.bfloat16)"
     else:
         text = f"{name}.to({TYPES[new.name]})"
     define(scope, op.result, text, scope.varies[op.arg])

@@ -63,7 +63,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
         lambda x, y, z: torch._foreach_mul(torch._foreach_add([x, y, z], 1.5), [2.0, 3.0, 4.0]),
         [(8, 20), (7,), (33, 100)],
     ),
-    "integers": (lambda i: ((i * 3 + 1) // 2, i % 3, i << 2), [I64]),
+    "integers": (lambda i: ((i * 3 + 1) // 2, i % 3, i << 2, i.bfloat16()), [I64]),
     "gelu": (lambda x: (F.gelu(x), x.tanh(), x.sigmoid(), torch.log1p(x.abs())), [(33, 100)]),
     "row_long": (lambda x: x.log_softmax(-1), [(2, 9000)]),
     "column_parts": (lambda x: (x.sum(0), *torch.var_mean(x, 0)), [(3000, 40)]),
