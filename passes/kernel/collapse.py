@@ -33,7 +33,7 @@ from minductor.dialects.loop.verify import symbol_ranges
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import LOOPS, kernels_of, nest_of
 from minductor.passes.kernel._walks import accesses_of, apart
-from minductor.passes.kernel.flatten import joined
+from minductor.passes.kernel.flatten import joined, take_body
 from minductor.passes.remarks import sink_of
 
 
@@ -111,19 +111,10 @@ def _digits(loops: list[k.ParallelOp]) -> tuple[dict[Atom, Expr], Expr]:
 
 def _collapse(loops: list[k.ParallelOp], symbols: Ranges) -> None:
     env, total = _digits(loops)
-    outer, inner = loops[0], loops[-1]
-    body = inner.body.block
-    inner.body.detach_block(body)
-    for op in list(outer.body.block.ops):
-        op.detach()
-        op.erase(safe_erase=False)
-    outer.body.detach_block(outer.body.block)
-    outer.body.add_block(body)
-    outer.extent = ExprAttr(total)
+    outer = loops[0]
+    take_body(outer, loops[-1], total)
     ranges = symbols.with_extents([(outer.var.data, total)])
-    for op in body.walk():
-        if isinstance(op, LOOPS):
-            ranges = ranges.with_extents([(op.var.data, op.extent.data)])
+    for op in outer.body.block.walk():
         _rewrite(op, env, ranges)
 
 

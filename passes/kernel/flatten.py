@@ -98,12 +98,8 @@ def _matches(outer: k.ParallelOp) -> bool:
 Nested = TypeVar("Nested", k.ReduceOp, k.ParallelOp)
 
 
-def _flatten(outer: Nested, inner: Nested, symbols: Ranges) -> None:
-    length, var = inner.extent.data, ex.dim(outer.var.data)
-    env = {
-        ex.dim_atom(outer.var.data): ex.floordiv(var, length),
-        ex.dim_atom(inner.var.data): ex.mod(var, length),
-    }
+def take_body(outer: Nested, inner: Nested, extent: Expr) -> None:
+    """The outer loop takes the body of one inside of it for its own, and a new length."""
     body = inner.body.block
     inner.body.detach_block(body)
     for op in list(outer.body.block.ops):
@@ -111,7 +107,16 @@ def _flatten(outer: Nested, inner: Nested, symbols: Ranges) -> None:
         op.erase(safe_erase=False)
     outer.body.detach_block(outer.body.block)
     outer.body.add_block(body)
-    outer.extent = ExprAttr(outer.extent.data * length)
+    outer.extent = ExprAttr(extent)
+
+
+def _flatten(outer: Nested, inner: Nested, symbols: Ranges) -> None:
+    length, var = inner.extent.data, ex.dim(outer.var.data)
+    env = {
+        ex.dim_atom(outer.var.data): ex.floordiv(var, length),
+        ex.dim_atom(inner.var.data): ex.mod(var, length),
+    }
+    take_body(outer, inner, outer.extent.data * length)
     _rewrite(outer, env, symbols.with_extents([(outer.var.data, outer.extent.data)]))
 
 
