@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -55,17 +56,22 @@ def snapshot(work: Workload, fn: Callable[..., Any]) -> list[torch.Tensor]:
     return [t.clone() for t in tensors([out, list(args)])]
 
 
-def exact_of(work: Workload) -> Callable[[], list[torch.Tensor]] | None:
-    """Results in f64, for who asks."""
-    wide = in_f64(work)
-    return None if wide is None else lambda: tensors(step_of(wide, wide.fn)())
+def exact_of(work: Workload) -> Callable[[], list[torch.Tensor] | None]:
+    """Results in f64, made once and only for who asks; None where there are none."""
+
+    @cache
+    def exact() -> list[torch.Tensor] | None:
+        wide = in_f64(work)
+        return None if wide is None else tensors(step_of(wide, wide.fn)())
+
+    return exact
 
 
 def measure(job: Job) -> Row:
     """Check and time one workload with all contenders of the job."""
     torch.manual_seed(0)
     work = find(job)
-    want = snapshot(work, work.fn)
+    want, exact = snapshot(work, work.fn), exact_of(work)
     row: Row = {"contenders": {}}
     steps: dict[str, Callable[[], object]] = {}
     for name in job["contenders"]:
@@ -75,7 +81,7 @@ def measure(job: Job) -> Row:
             start = time.perf_counter()
             got = snapshot(work, fn)
             entry["first_call_s"] = time.perf_counter() - start
-            how: Any = {"tolerance": work.tolerance, "slack": work.slack, "exact": exact_of(work)}
+            how: Any = {"tolerance": work.tolerance, "slack": work.slack, "exact": exact}
             entry["wrong"] = wrong(got, want, **how)
             steps[name] = step_of(work, fn)
             if job["device"] != "cpu":

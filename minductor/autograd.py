@@ -82,9 +82,10 @@ def trace_and_compile(
             keep_inference_input_mutations=True,
         )
     counters["aot_autograd"]["ok"] += 1
-    reason = refusal(metas[0] if metas else None, graphs, inputs)
+    meta = metas[0] if metas else None
+    reason = refusal(meta, graphs, inputs)
     say(f"AOTAutograd's wrappers stay: {reason}" if reason else "called without wrappers")
-    return call if reason else call_of(plan_of(metas[0], graphs), call)
+    return call if reason else call_of(plan_of(meta, graphs), call)
 
 
 def _backward_now() -> AbstractContextManager[Any]:

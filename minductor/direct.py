@@ -163,7 +163,8 @@ class Plan:
     returns: how many results are the user's; checked: how many saved tensors follow them whose
     versions are checked (more may follow); constant: results without a gradient; unsafe_views:
     results that are made to look like no view; written: inputs whose version counts up;
-    autocast: whether it is on outside, and off inside; tangents: result and layout of each.
+    autocast: whether it is on outside, and off inside; free_order: whether it was compiled outside
+    of deterministic mode; tangents: result and layout of each.
     """
 
     forward: Boxed
@@ -174,7 +175,7 @@ class Plan:
     unsafe_views: tuple[int, ...]
     written: tuple[int, ...]
     autocast: bool
-    strict_order: bool
+    free_order: bool
     tangents: tuple[tuple[int, Layout], ...] = field(default=())
 
 
@@ -243,7 +244,7 @@ def _quiet(product: Boxed, autocast: bool) -> Boxed:
 def _training(plan: Plan, wrapped: Callable[..., Any]) -> Callable[..., Any]:
     assert plan.backward is not None
     run, run_back = (_quiet(p, plan.autocast) for p in (plan.forward, plan.backward))
-    returns, checked = plan.returns, plan.returns + plan.checked
+    returns, checked = plan.returns, plan.checked
 
     class Direct(torch.autograd.Function):
         boxed_grads_call = True  # gradients come in a list, and go as soon as they are used
@@ -252,8 +253,8 @@ def _training(plan: Plan, wrapped: Callable[..., Any]) -> Callable[..., Any]:
         def forward(ctx: Any, *args: Any) -> Any:
             results = run(list(args))
             kept = [x.detach() if x._is_view() else x for x in results[returns:]]
-            ctx.save_for_backward(*kept[: checked - returns])
-            ctx.unchecked = kept[checked - returns :]
+            ctx.save_for_backward(*kept[:checked])
+            ctx.unchecked = kept[checked:]
             out = list(results[:returns])
             for i in plan.unsafe_views:
                 out[i] = torch.ops.aten._unsafe_view(out[i], out[i].shape)
@@ -267,7 +268,7 @@ def _training(plan: Plan, wrapped: Callable[..., Any]) -> Callable[..., Any]:
         gradients: list[Any] = given[0] if boxed else list(given)
         if _C._functorch.peek_interpreter_stack() is not None:
             raise RuntimeError(_NESTED)
-        if plan.strict_order and torch.are_deterministic_algorithms_enabled():
+        if plan.free_order and torch.are_deterministic_algorithms_enabled():
             raise RuntimeError(_DETERMINISTIC)
         tangents = [_coerced(gradients[i], layout) for i, layout in plan.tangents]
         gradients.clear()

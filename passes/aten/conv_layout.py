@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from minductor.dialects.aten import AtenOp
+from minductor.dialects.expr import const
 from minductor.dialects.types import TensorType, contiguous_strides
 from minductor.passes.aten._match import tensor_type
 from minductor.passes.aten._rewriter import Ops, Outcome, Refusal, rewrite_module
@@ -75,8 +76,7 @@ class AtenConvLayoutPass(MiniPass):
             ops.append(back)
             values[0] = back.results[0]
         note = "the input is copied in place of a dense weight gradient"
-        saved = scratch * type_.info.size
-        return Ops(tuple(ops), tuple(values), note, type_.numel * 0 + saved)
+        return Ops(tuple(ops), tuple(values), note, const(scratch * type_.info.size))
 
 
 def _clone(value: SSAValue, layout: str, type_: TensorType) -> AtenOp:

@@ -27,12 +27,11 @@ from minductor.dialects.aten import AtenOp
 from minductor.dialects.types import AbsentType, TensorType
 from minductor.passes.aten._match import tensor_type
 from minductor.passes.aten._rewriter import Ops, Outcome, Refusal, Rewriter, functions
+from minductor.passes.aten.conv_layout import BACKWARD
 from minductor.passes.aten.peak import storage_of
 from minductor.passes.base import MiniPass
 from minductor.passes.peak import bytes_of, lives_of
 from minductor.passes.remarks import sink_of
-
-BACKWARD = "aten.convolution_backward.default"
 
 
 @dataclass(frozen=True)

@@ -141,11 +141,7 @@ def _rewrite(stage: k.ReduceOp, ranges: Ranges, fresh: int) -> None:
                 new = acc.finish(top, slots, i)
                 new.name_hint = old.name_hint or new.name_hint
                 old.replace_all_uses_with(new)
-    for op in list(top.block.ops):
-        op.detach()
-        Rewriter.insert_op(op, InsertPoint.before(stage))
-    stage.detach()
-    stage.erase()
+    _in_place_of(stage, top)
 
 
 # -- rows of half precision -----------------------------------------------------------------------
@@ -168,6 +164,15 @@ def _is_half_row(stage: k.ReduceOp, ranges: Ranges, most: int) -> bool:
     )
 
 
+def _in_place_of(stage: k.ReduceOp, top: Copies) -> None:
+    """What was made takes the place of a stage whose results nobody reads any more."""
+    for op in list(top.block.ops):
+        op.detach()
+        Rewriter.insert_op(op, InsertPoint.before(stage))
+    stage.detach()
+    stage.erase()
+
+
 def _first_step(e: Expr, atom: Atom, ranges: Ranges) -> Expr:
     """How far an index moves from the first iteration to the second."""
     return ranges.simplify(e.subs({atom: ex.ONE}) - e.subs({atom: ex.ZERO}))
@@ -184,11 +189,7 @@ def _walk_twice(stage: k.ReduceOp, ranges: Ranges, fresh: int) -> None:
     for old, value in zip(stage.results, new, strict=True):
         value.name_hint = old.name_hint or value.name_hint
         old.replace_all_uses_with(value)
-    for op in list(top.block.ops):
-        op.detach()
-        Rewriter.insert_op(op, InsertPoint.before(stage))
-    stage.detach()
-    stage.erase()
+    _in_place_of(stage, top)
 
 
 def _sum(stage: k.ReduceOp, top: Copies, mean: SSAValue | None, fresh: int) -> SSAValue:

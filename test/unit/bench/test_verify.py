@@ -12,8 +12,8 @@ FARTHER = torch.tensor([1.0, 2.0, 3.0], dtype=torch.bfloat16)
 
 
 def judged(got: torch.Tensor, exact: bool = True) -> str | None:
-    how = (lambda: [EXACT]) if exact else None
-    return wrong([got], [EAGER], tolerance=None, slack=0, exact=how)
+    judge = [EXACT] if exact else None
+    return wrong([got], [EAGER], tolerance=None, slack=0, exact=lambda: judge)
 
 
 def test_a_result_nearer_to_the_exact_one_is_right() -> None:
