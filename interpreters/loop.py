@@ -29,7 +29,7 @@ from minductor.interpreters.points import NotInterpreted, Points
 def bind_symbols(types: Sequence[Any], args: Sequence[Any]) -> dict[Atom, int]:
     """Values of size symbols from arguments: ints and the sizes of tensors.
 
-    ValueError names the argument whose size contradicts its type.
+    ValueError names the argument whose rank or size contradicts its type.
     """
     out: dict[Atom, int] = {}
     pairs: list[tuple[ex.Expr, int]] = []
@@ -37,6 +37,8 @@ def bind_symbols(types: Sequence[Any], args: Sequence[Any]) -> dict[Atom, int]:
         if isinstance(type_, IntType):
             pairs.append((type_.data, int(arg)))
         elif isinstance(type_, TensorType):
+            if len(type_.sizes) != arg.dim():
+                raise ValueError(f"argument of type `{type_}` has sizes {list(arg.shape)}")
             pairs += zip(type_.sizes, arg.shape, strict=True)
             pairs += zip(type_.strides, arg.stride(), strict=True)
     for e, value in pairs:

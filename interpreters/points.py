@@ -188,7 +188,8 @@ def _bound(p: Points, op: Any) -> None:
     if op.wrap is not None:
         value = torch.where(value < 0, value + size, value)
     outside = (value < 0) | (value >= size)
-    if bool((outside if p.mask is None else outside & p.mask).any()):
+    faulty = outside if op.mask is None else outside & p.value(op.mask)
+    if bool((faulty if p.mask is None else faulty & p.mask).any()):
         raise IndexFault(f"index out of range for a dimension of size {size}")
     p.env[op.result] = torch.where(outside, torch.zeros_like(value), value)
 

@@ -18,6 +18,7 @@ from torch._functorch.aot_autograd import aot_module_simplified
 from torch.fx import GraphModule
 
 from minductor.aliases import showing_inputs
+from minductor.bases import with_the_same_bases
 from minductor.direct import Seen, call_of, plan_of, refusal, seen
 from minductor.lowering.decompositions import decompositions, whole_before_autograd
 from minductor.partition import partition
@@ -46,6 +47,7 @@ def trace_and_compile(
 
     graphs: dict[str, Seen] = {}
     metas: list[Any] = []
+    taken: list[int] = []
 
     def of_kind(kind: str) -> Any:
         def compile_one(
@@ -54,6 +56,7 @@ def trace_and_compile(
             product = showing_inputs(gm)(compiler(gm, example_inputs, kind))
             graphs[kind] = seen(gm, product)
             metas.append(aot_metadata())
+            taken.append(len(example_inputs))
             return product
 
         return compile_one
@@ -85,7 +88,10 @@ def trace_and_compile(
     meta = metas[0] if metas else None
     reason = refusal(meta, graphs, inputs)
     say(f"AOTAutograd's wrappers stay: {reason}" if reason else "called without wrappers")
-    return call if reason else call_of(plan_of(meta, graphs), call)
+    if reason:
+        merged = any(n < len(inputs) for n in taken[:1])
+        return with_the_same_bases(call, gm, inputs) if merged else call
+    return call_of(plan_of(meta, graphs), call)
 
 
 def _backward_now() -> AbstractContextManager[Any]:

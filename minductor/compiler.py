@@ -24,6 +24,7 @@ from xdsl.passes import ModulePass
 
 from minductor.codegen.plan.module import emit_plan
 from minductor.dialects.kernel.ops import FuncOp as Kernel
+from minductor.dialects.printing import module_text
 from minductor.eager import run_eagerly
 from minductor.errors import CompileError, OptionError, Unsupported
 from minductor.logs import LoggingSink
@@ -31,7 +32,7 @@ from minductor.lowering.fx_to_aten import ImportRefused, import_graph
 from minductor.lowering.fx_to_aten.text import without_lines
 from minductor.options import Options
 from minductor.passes.context import MiniContext
-from minductor.passes.manager import PassFailure, PassManager, module_text
+from minductor.passes.manager import PassFailure, PassManager
 from minductor.passes.pipelines import RETARGET, build_pipeline, pipeline_options, pipeline_text
 from minductor.recording import capture_of
 from minductor.report import Report, report_of

@@ -16,8 +16,8 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule
 
 from minductor.autograd import trace_and_compile
+from minductor.dialects.printing import module_text
 from minductor.lowering.fx_to_aten import import_graph
-from minductor.passes.manager import module_text
 
 
 class _Captured(Exception):

@@ -19,12 +19,12 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 
+from minductor.dialects.printing import module_text
 from minductor.lowering.decompositions import decompositions
 from minductor.lowering.fx_to_aten import ImportRefused, import_graph
 from minductor.passes.aten._pattern import Guard, Pattern, PatternError, read_patterns
 from minductor.passes.aten.dce import drop_dead
 from minductor.passes.context import MiniContext
-from minductor.passes.manager import module_text
 
 __all__ = ["Pattern", "PatternError", "pattern"]
 

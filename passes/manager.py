@@ -11,15 +11,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.passes import ModulePass
-from xdsl.printer import Printer
 
+from minductor.dialects.printing import module_text
 from minductor.passes.base import PlanRefused
 from minductor.passes.leaner import leaner
 from minductor.passes.remarks import sink_of
@@ -131,13 +130,6 @@ class PassManager:
             ir, spec = start, ",".join(specs)
             why += f" (the IR before the pass could not be rebuilt: {second})"
         return PassFailure(failed.name, spec, specs, ir, why)
-
-
-def module_text(module: ModuleOp) -> str:
-    """The default text of a module, without locations."""
-    stream = StringIO()
-    Printer(stream=stream).print_op(module)
-    return stream.getvalue()
 
 
 def replay(ctx: Context, text: str, passes: Sequence[ModulePass]) -> str:

@@ -91,9 +91,21 @@ def is_host_state(layout: Layout, tensor: Any) -> bool:
     )
 
 
+class ArgumentError(ValueError):
+    """An argument of a call is not what the graph was compiled for; nothing has run yet."""
+
+
+def _refuse_argument(layout: Layout, tensor: Any, values: dict[str, int]) -> NoReturn:
+    raise ArgumentError(_mismatch(layout, tensor, values))
+
+
 def _refuse(layout: Layout, tensor: Any, values: dict[str, int]) -> NoReturn:
+    raise ValueError(_mismatch(layout, tensor, values))
+
+
+def _mismatch(layout: Layout, tensor: Any, values: dict[str, int]) -> str:
     sizes, strides = _resolved(layout.sizes, values), _resolved(layout.strides, values)
-    raise ValueError(
+    return (
         f"{layout.name} does not have the layout that this graph was compiled for: expected "
         f"{layout.dtype} of size {sizes} and strides {strides} on {layout.device}, got "
         f"{describe(tensor)}"
@@ -162,9 +174,9 @@ def _checker(layouts: Sequence[Layout], report: Report) -> Callable[..., Any]:
 
 
 def input_check(layouts: Sequence[Layout]) -> Callable[..., Any]:
-    """A callable of all tensors, then the values of `dynamic_numbers`; ValueError names the first
-    that does not fit."""
-    return _checker(layouts, _refuse)
+    """A callable of all tensors, then the values of `dynamic_numbers`; ArgumentError names the
+    first that does not fit."""
+    return _checker(layouts, _refuse_argument)
 
 
 def result_check(layout: Layout) -> Callable[..., Any]:

@@ -22,7 +22,6 @@ from typing import IO, ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import (
     DiagnosticException,
     ParseError,
@@ -31,13 +30,14 @@ from xdsl.utils.exceptions import (
 from xdsl.utils.frontend import Frontend
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from minductor.dialects.printing import module_text
 from minductor.passes.context import MiniContext
 from minductor.passes.logs import StreamLogs, parse_artifacts
 from minductor.passes.manager import PassFailure, PassManager
 from minductor.passes.pipelines import PIPELINES, build_pipeline
 from minductor.passes.registry import PASSES, load_pass
 from minductor.tools.errors import short_diagnostic, short_os_error, short_parse_error
-from minductor.tools.targets import target_factories
+from minductor.tools.targets import target_factories, text_target
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,8 @@ class MiniOpt(xDSLOptMain):
         """Nothing: `-p` is read by `build_pipeline`, which knows pipelines too."""
 
     def register_all_targets(self) -> None:
-        """xDSL's text and minductor's sources."""
-        from xdsl.targets.mlir import MLIRTarget
-
-        self.available_targets["mlir"] = lambda: MLIRTarget
+        """IR text and minductor's sources."""
+        self.available_targets["mlir"] = text_target
         self.available_targets.update(target_factories())
 
     def register_all_frontends(self) -> None:
@@ -155,7 +153,7 @@ class MiniOpt(xDSLOptMain):
             print(f"// {done.name}: {seconds * 1e3:.2f} ms")
         if self.args.print_between_passes and done is not self.manager.passes[-1]:
             print(f"// IR after {done.name}:")
-            Printer(stream=sys.stdout).print_op(module)
+            sys.stdout.write(module_text(module))
             print("\n")
 
 

@@ -14,6 +14,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
+from minductor.dialects.printing import ModulePrinter
+
 EMITTERS: dict[str, str] = {
     "cpp": "minductor.codegen.cpp.module:emit_cpp",
     "plan": "minductor.codegen.plan.module:emit_plan",
@@ -41,6 +43,30 @@ class SourceTarget(Target):
         """Writes the source text, ended by one newline."""
         text = emit(self.name, module)
         output.write(text if text.endswith("\n") else text + "\n")
+
+
+def text_target() -> type[Target]:
+    """xDSL's `mlir` target, printed so that it parses whatever the hints of its values are."""
+    from xdsl.targets.mlir import MLIRTarget
+
+    @dataclass(frozen=True)
+    class TextTarget(MLIRTarget):
+        name = "mlir"
+
+        def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+            if self.syntax_highlight:
+                return super().emit(ctx, module, output)
+            printer = ModulePrinter(
+                stream=output,
+                print_generic_format=self.print_generic_format,
+                print_properties_as_attributes=self.print_properties_as_attributes,
+                print_debuginfo=self.print_debuginfo,
+            )
+            printer.print_op(module)
+            printer.print_metadata(ctx.loaded_dialects)
+            output.write("\n\n")
+
+    return TextTarget
 
 
 def target_factories() -> dict[str, Callable[[], type[Target]]]:

@@ -200,16 +200,21 @@ def within(scope: Scope, op: sc.WithinOp) -> None:
 
 
 def bound(scope: Scope, op: sc.BoundOp) -> None:
-    """`bound %k to e [wrap]`: reports a fault through `fault`."""
+    """`bound %k to e [wrap] [if %c]`: reports a fault through `fault`."""
     scope.faults = True
-    result, source = op.results[0], op.operands[0]
+    result, source = op.results[0], op.arg
     size = scope.index_text(op.size.data, [])
     wrap = "true" if op.wrap is not None else "false"
     value = cast_text(scope.text(source), dtype_of(source), dtype_of(result))
     where = "L" if scope.varies(result) else "Full<1>()"
-    if scope.predicate is not None and scope.varies(result):
-        value = f"m_where({scope.predicate}, {value}, L(i64(0)))"
-    scope.define(result, f"bound({where}, {value}, {size}, {wrap}, fault)")
+    holds = None if op.mask is None else scope.text(op.mask)
+    if scope.predicate is not None:
+        around = scope.predicate if scope.varies(result) else f"any({scope.predicate})"
+        holds = around if holds is None else f"m_and({around}, {holds})"
+    if holds is None:
+        scope.define(result, f"bound({where}, {value}, {size}, {wrap}, fault)")
+    else:
+        scope.define(result, f"bound_if({where}, {holds}, {value}, {size}, {wrap}, fault)")
 
 
 def random(scope: Scope, op: sc.RandomOp) -> None:

@@ -133,11 +133,14 @@ def _bound(scope: Scope, op: sc.BoundOp) -> None:
     name = scope.names[op.arg]
     size = scope.index(op.size.data, [])
     varies = scope.varies[op.arg]
+    if op.mask is not None:
+        varies |= scope.varies[op.mask]
     define(scope, op.result, name, varies)
     out = scope.names[op.result]
     if op.wrap is not None:
         scope.line(f"{out} = tl.where({name} < 0, {name} + {size}, {name})")
-    dead = " & ".join(scope.mask(varies))
+    held = [] if op.mask is None else [scope.names[op.mask]]
+    dead = " & ".join([*scope.mask(varies), *held])
     inside = f"({out} >= 0) & ({out} < {size})"
     alive = f"({inside}) | ~({dead})" if dead else inside
     scope.line(f'tl.device_assert({alive}, "index out of range")')

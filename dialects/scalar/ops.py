@@ -15,6 +15,7 @@ from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
+    opt_operand_def,
     opt_prop_def,
     prop_def,
     region_def,
@@ -187,14 +188,16 @@ class WithinOp(WithinText, IRDLOperation):
 
 @irdl_op_definition
 class BoundOp(BoundText, IRDLOperation):
-    """`bound %k to s1 wrap`: a checked index as i64.
+    """`bound %k to s1 wrap if %c`: a checked index as i64.
 
     Adds the size when negative (`wrap`), reports a fault when outside, and gives a value that is
-    safe to address with: 0 <= result < size.
+    safe to address with: 0 <= result < size. Where a mask is given and false nothing is checked,
+    and the result may not be used.
     """
 
     name = "scalar.bound"
     arg = operand_def()
+    mask = opt_operand_def(i1)
     size = prop_def(ExprAttr)
     wrap = opt_prop_def(UnitAttr)
     result = result_def()

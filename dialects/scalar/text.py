@@ -257,7 +257,7 @@ class WithinText(Operation):
 
 
 class BoundText(Operation):
-    """`scalar.bound %k to s1 wrap`; the operand and the result are i64."""
+    """`scalar.bound %k to s1 wrap if %c`; the operand and the result are i64, the mask i1."""
 
     if TYPE_CHECKING:
         size: ExprAttr
@@ -269,6 +269,9 @@ class BoundText(Operation):
         printer.print_string(f" to {self.size.data}")
         if self.wrap is not None:
             printer.print_string(" wrap")
+        if len(self.operands) > 1:
+            printer.print_string(" if ")
+            printer.print_operand(self.operands[1])
         print_tail(printer, self)
 
     @classmethod
@@ -278,8 +281,9 @@ class BoundText(Operation):
         props: dict[str, Attribute] = {"size": ExprAttr(IndexParser(parser).expr())}
         if parser.parse_optional_keyword("wrap"):
             props["wrap"] = UnitAttr()
+        masked = parser.parse_optional_keyword("if") is not None
         return cls.create(
-            operands=[arg],
+            operands=[arg, parse_value(parser)] if masked else [arg],
             result_types=[i64],
             properties=props,
             attributes=parser.parse_optional_attr_dict(),

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
+
+from minductor.dialects.printing import module_text
 
 _WHERE = re.compile(r'(origin = "[^" ]+) [^"]*"')
 
 
 def key_text(module: ModuleOp) -> str:
     """A module's text without source lines: equal for equal graphs from whatever file."""
-    stream = StringIO()
-    Printer(stream=stream).print_op(module)
-    return without_lines(stream.getvalue())
+    return without_lines(module_text(module))
 
 
 def without_lines(text: str) -> str:

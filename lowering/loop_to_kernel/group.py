@@ -302,7 +302,8 @@ class GroupLowering:
     def _unsafe(self, stores: Sequence[Node], loops: StageLoops) -> set[int]:
         """Variables whose iterations may write one element twice: their loops run in order.
 
-        A variable is safe for an updating store if one index expression is a function of it alone.
+        A variable is safe for an updating store if one index expression is linear in it and hangs
+        on no other variable: two iterations then differ in that index.
         """
         out: set[int] = set()
         for node in stores:
@@ -310,12 +311,8 @@ class GroupLowering:
             result = ValueGraph.result_of(node.inst, node.op)
             if result in self.over or self._access(result) == "write":
                 continue
-            alone = [
-                e.vars()
-                for e in (node.inst.expr(i).subs(loops.env) for i in index_of(node.op))
-                if e.as_atom is not None or len(e.terms) == 1 or e.constant_term
-            ]
-            safe = {v[0].index for v in alone if len(v) == 1 and v[0].kind == "d"}
+            indices = (node.inst.expr(i).subs(loops.env) for i in index_of(node.op))
+            safe = {v.index for e in indices if (v := _walked_by(e)) is not None}
             out |= set(range(len(loops.ranges.bounds))) - safe
         return out
 
@@ -388,3 +385,12 @@ def merge_origins(nests: Sequence[NestOp]) -> tuple[Origin, ...]:
     for nest in nests:
         out.update(dict.fromkeys(nest.origins.data))
     return tuple(out)
+
+
+def _walked_by(e: Expr) -> Atom | None:
+    """The one variable that `e` hangs on, if no two values of it give `e` the same value."""
+    variables = e.vars("dt")
+    if len(variables) != 1 or variables[0].kind != "d":
+        return None
+    atom = variables[0]
+    return atom if e.is_linear_in(atom) and e.coeff(atom).as_int is not None else None

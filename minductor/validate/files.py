@@ -11,9 +11,9 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from minductor.dialects.loop.ops import NestOp
+from minductor.dialects.printing import module_text
 from minductor.interpreters.loop import bind_symbols
 from minductor.interpreters.run import entry_of
-from minductor.passes.manager import module_text
 from minductor.runtime.cache import Cache
 from minductor.validate.snapshot import Snapshot
 

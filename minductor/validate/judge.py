@@ -96,7 +96,10 @@ class Judge:
         for a in args:
             if isinstance(a, Tensor) and a.device.type != "cpu":
                 return f"a tensor on '{a.device}', interpreters run on the CPU"
-        points = max((size_of_work(s.module, args) for s in self.trail.stages), default=0)
+        try:
+            points = max((size_of_work(s.module, args) for s in self.trail.stages), default=0)
+        except ValueError as error:  # the graph's own check of its arguments says it better
+            return str(error)
         if points > self.limit:
             return f"a nest of {points} points, more than validate_limit = {self.limit}"
         return None

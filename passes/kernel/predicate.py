@@ -12,8 +12,9 @@ After:
     %v = scalar.select %c, %a, %z : f32
 
 A masked load touches no memory where its condition is false. An op that may fault gets a harmless
-operand there, so that it may run on dead lanes: a checked index 0 (its size must be known to be at
-least 1), an integer division the divisor 1. An `if` stays when a region holds a store or a loop.
+operand there, so that it may run on dead lanes: a checked index 0 (where its size may be 0, it is
+checked under the mask instead), an integer division the divisor 1. An `if` stays when a region
+holds a store or a loop.
 """
 
 from __future__ import annotations
@@ -58,10 +59,8 @@ def unsafe_reason(op: IfOp) -> str | None:
     """Why the regions may not run on dead lanes, or None."""
     for region in op.regions:
         for inner in region.block.ops:
-            if isinstance(inner, k.LoadOp) or harmless(inner) is not None or _of_floats(inner):
+            if isinstance(inner, k.LoadOp | BoundOp) or harmless(inner) or _of_floats(inner):
                 continue
-            if isinstance(inner, BoundOp):
-                return f"`{inner.name}` under a condition: its size may be 0"
             if inner.regions or not is_side_effect_free(inner):
                 return f"`{inner.name}` under a condition must keep its control flow"
     return None
@@ -107,7 +106,7 @@ def predicate(op: IfOp) -> None:
 
 
 def _needs_condition(op: Operation) -> bool:
-    return isinstance(op, k.LoadOp) or harmless(op) is not None
+    return isinstance(op, k.LoadOp | BoundOp) or harmless(op) is not None
 
 
 def _inline(block: Block, cond: SSAValue, point: InsertPoint) -> list[SSAValue]:
@@ -119,6 +118,8 @@ def _inline(block: Block, cond: SSAValue, point: InsertPoint) -> list[SSAValue]:
         op.detach()
         if isinstance(op, k.LoadOp):
             op = _masked(op, cond, point)
+        elif isinstance(op, BoundOp) and harmless(op) is None:
+            op = _checked_where(op, cond, point)
         elif (guard := harmless(op)) is not None:
             _guard(op, *guard, cond, point)
         Rewriter.insert_op(op, point)
@@ -134,6 +135,21 @@ def _guard(op: Operation, operand: int, value: int, cond: SSAValue, point: Inser
     op.operands[operand] = choice.results[0]
 
 
+def _checked_where(bound: BoundOp, cond: SSAValue, point: InsertPoint) -> Operation:
+    """The checked index, checked only where `cond` (and its own mask) holds."""
+    if bound.mask is not None:
+        cond = _both(cond, bound.mask, point)
+    bound.operands = [bound.arg, cond]
+    return bound
+
+
+def _both(cond: SSAValue, mask: SSAValue, point: InsertPoint) -> SSAValue:
+    both = scalar("and", cond, mask)
+    assert both.results[0].type == i1
+    Rewriter.insert_op(both, point)
+    return both.results[0]
+
+
 def _masked(load: k.LoadOp, cond: SSAValue, point: InsertPoint) -> Operation:
     """The load, touching memory only where `cond` (and its own mask) holds."""
     mask = load.mask
@@ -142,10 +158,7 @@ def _masked(load: k.LoadOp, cond: SSAValue, point: InsertPoint) -> Operation:
         Rewriter.insert_op(zero, point)
         mask = (cond, zero.result)
     else:
-        both = scalar("and", cond, mask[0])
-        assert both.results[0].type == i1
-        Rewriter.insert_op(both, point)
-        mask = (both.results[0], mask[1])
+        mask = (_both(cond, mask[0], point), mask[1])
     new = k.LoadOp.of(load.buffer, load.index.data[0], load.index_operands, mask)
     new.location = load.location
     new.result.name_hint = load.result.name_hint

@@ -10,7 +10,7 @@ from harness import check, compiled, ours_only, uniform
 from torch import Tensor
 
 import minductor.compiler as compiler
-from minductor.passes.manager import module_text
+from minductor.dialects.printing import module_text
 
 
 @pytest.fixture

@@ -95,6 +95,14 @@ ROWS_AND_COLUMNS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "scaled_rows": (lambda x: ((s := x.softmax(1)), s.sum(0)), [(64, 70)]),
 }
 PROGRAMS.update(ROWS_AND_COLUMNS)
+PAD = torch.ops.aten.reflection_pad1d_backward.default
+REPLICATE = torch.ops.aten.replication_pad2d_backward.default
+COLLIDING: dict[str, Any] = {
+    "mirrored": (lambda g, x: PAD(g, x, [3, 2]), [(2, 9), (2, 4)]),
+    "replicated": (lambda g, x: REPLICATE(g, x, [2, 1, 0, 3]), [(2, 6, 7), (2, 3, 4)]),
+}
+"""Several elements of a row are added to one."""
+PROGRAMS.update(COLLIDING)
 
 
 def inputs(specs: list[Any]) -> list[torch.Tensor]:

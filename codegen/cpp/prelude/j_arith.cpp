@@ -131,3 +131,9 @@ template<class L, class J> INL J bound(L l, J j, i64 size, bool wrap, int &fault
   if constexpr (is_part<L>) j = m_sel(live<J>(l), j, bc<J>(0));
   return j;
 }
+//@ bound_if: bound m_where
+// The same where a mask holds, 0 elsewhere. Of no elements every index is outside: as 1 is of one.
+template<class L, class M, class J> INL J bound_if(L l, M m, J j, i64 size, bool wrap, int &fault) {
+  if (size > 0) return bound(l, m_where(m, j, bc<J>(0)), size, wrap, fault);
+  return bound(l, m_where(m, bc<J>(1), bc<J>(0)), 1, false, fault);
+}

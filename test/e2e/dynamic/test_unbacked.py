@@ -50,6 +50,16 @@ PROGRAMS: dict[str, Callable[..., Any]] = {
 }
 
 
+def test_gradient_of_a_selection_of_nothing() -> None:
+    """No element is read where none was chosen, so none is out of range."""
+    subject = compiled(lambda x, m: x.masked_select(m))
+    for mask in (torch.zeros(100, dtype=torch.bool), torch.arange(100) % 3 == 0):
+        x = uniform(100).requires_grad_()
+        got = subject(x, mask)
+        got.backward(torch.ones_like(got))
+        same(x.grad, mask.float())
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str) -> None:
     """One graph for all data, the empty selection apart only where Dynamo says so."""

@@ -45,8 +45,8 @@ def test_what_cannot_be_captured_is_an_error() -> None:
 def test_text_reads_back() -> None:
     from xdsl.parser import Parser
 
+    from minductor.dialects.printing import module_text
     from minductor.passes.context import MiniContext
-    from minductor.passes.manager import module_text
 
     text = minductor.export_aten(lambda x: x.sum(0).relu(), torch.ones(2, 3), dynamic=True)
     module = Parser(MiniContext(), text["inference"]).parse_module()

@@ -2,8 +2,9 @@
 
 from xdsl.parser import Parser
 
+from minductor.dialects.printing import module_text
 from minductor.passes.context import MiniContext
-from minductor.passes.manager import PassManager, module_text
+from minductor.passes.manager import PassManager
 from minductor.passes.pipelines import build_pipeline
 
 TEXT = """

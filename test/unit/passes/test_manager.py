@@ -9,9 +9,10 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import PassFailedException
 
+from minductor.dialects.printing import module_text
 from minductor.passes.base import MiniPass
 from minductor.passes.context import MiniContext
-from minductor.passes.manager import PassFailure, PassManager, module_text
+from minductor.passes.manager import PassFailure, PassManager
 from minductor.passes.remarks import Remark, sink_of
 
 TEXT = "func.func @f() {\n  func.return\n}"

@@ -51,6 +51,20 @@ func.func @g(%x: !aten.t<f32[64, 64]>) -> (!aten.t<f32[64, 64]>, !aten.t<f32[409
 
 // -----
 
+/// Two elements of a mirrored row fall on one: an index that is no line in `d0` makes no order safe.
+// CHECK-LABEL: kernel.func @cpp_fused_mirror_0
+// CHECK-NEXT:    kernel.for d0 : 5 {
+// CHECK:           kernel.store add
+func.func @m(%x: !aten.t<f32[5]>, %w: !aten.t<f32[3]>) -> !aten.t<f32[3]> {
+  %g = loop.group "mirror" -> !aten.t<f32[3]> {
+    %a = nest (d0: 5) -> (%o = %w : !aten.t<f32[3]>) {
+      %v = load %x[d0] : f32
+      store add %v, %o[min(max(d0 - 1, 0), 2)] }
+    yield %a }
+  func.return %g : !aten.t<f32[3]> }
+
+// -----
+
 /// An accumulating scatter runs in order along what may collide, in parallel along what cannot.
 // CHECK-LABEL: kernel.func @cpp_fused_scatter_0
 // CHECK-SAME:    update %{{.*}} : !kernel.buf<f32[64 * s1]>

@@ -65,11 +65,11 @@ kernel.func @guarded_division(read %x : !kernel.buf<i64[8]>, write %o : !kernel.
 
 // -----
 
-/// Of nothing no index is right: where the size may be 0, the control flow stays.
+/// Of nothing no index is right: where the size may be 0, live lanes alone are checked.
 // CHECK-LABEL: kernel.func @guarded_index_of_maybe_nothing
-// CHECK:         scalar.if
-// CHECK:           scalar.bound
-// CHECK:       // remark: [kernel-predicate] refused guarded_index_of_maybe_nothing: `scalar.bound` under a condition: its size may be 0
+// CHECK-NOT:     scalar.if
+// CHECK:         %j = scalar.bound %k to s0 if %c
+// CHECK:         %a = kernel.load %x[%j] if %c else
 kernel.func @guarded_index_of_maybe_nothing(read %i : !kernel.buf<i64[8]>, read %x : !kernel.buf<f32[s0]>, write %o : !kernel.buf<f32[8]>) [s0] config {target = "cpp"} {
   parallel d0 : 8 {
     %c = scalar.within d0 in 0 to 4
@@ -83,6 +83,23 @@ kernel.func @guarded_index_of_maybe_nothing(read %i : !kernel.buf<i64[8]>, read 
       yield %z : f32
     }
     store %v, %o[d0] } }
+
+// -----
+
+/// A store stays under its control flow.
+// CHECK-LABEL: kernel.func @guarded_store
+// CHECK:         scalar.if
+// CHECK:       // remark: [kernel-predicate] refused guarded_store: `kernel.store` under a condition must keep its control flow
+kernel.func @guarded_store(write %o : !kernel.buf<f32[8]>) [] config {target = "cpp"} {
+  parallel d0 : 8 {
+    %c = scalar.within d0 in 0 to 4
+    %z = scalar.constant 0.0 : f32
+    %v = scalar.if %c -> f32 {
+      kernel.store %z, %o[d0]
+      yield %z : f32
+    } else {
+      yield %z : f32
+    } } }
 
 // -----
 
