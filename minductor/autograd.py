@@ -50,9 +50,7 @@ def trace_and_compile(
     taken: list[int] = []
 
     def of_kind(kind: str) -> Any:
-        def compile_one(
-            gm: GraphModule, example_inputs: Sequence[Any]
-        ) -> Callable[[list[Any]], Any]:
+        def compile_one(gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
             product = showing_inputs(gm)(compiler(gm, example_inputs, kind))
             graphs[kind] = seen(gm, product)
             metas.append(aot_metadata())
@@ -61,13 +59,9 @@ def trace_and_compile(
 
         return compile_one
 
-    disable: Any = torch._dynamo.disable
-
     def backward(gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
         _keep_saved_tensors()
-        # The backward runs where Dynamo may be listening: it must not trace our products.
-        product = disable(of_kind("backward"))(gm, example_inputs)
-        return disable(product, reason="the compiled backward is not traced")
+        return _not_traced(of_kind("backward"), gm, example_inputs)
 
     # Dynamo reads here whether AOTAutograd had the graph: where it split one by the buckets of
     # DistributedDataParallel, the first call of each part is then answered with fake tensors
@@ -88,10 +82,10 @@ def trace_and_compile(
     meta = metas[0] if metas else None
     reason = refusal(meta, graphs, inputs)
     say(f"AOTAutograd's wrappers stay: {reason}" if reason else "called without wrappers")
-    if reason:
-        merged = any(n < len(inputs) for n in taken[:1])
-        return with_the_same_bases(call, gm, inputs) if merged else call
-    return call_of(plan_of(meta, graphs), call)
+    if reason is None:
+        return call_of(plan_of(meta, graphs), call)
+    merged = any(n < len(inputs) for n in taken[:1])
+    return with_the_same_bases(call, gm, inputs) if merged else call
 
 
 def _backward_now() -> AbstractContextManager[Any]:
@@ -99,6 +93,13 @@ def _backward_now() -> AbstractContextManager[Any]:
     compilers and the passes then run side by side. Older torch has no such setting."""
     name = "force_non_lazy_backward_lowering"
     return functorch_config.patch(name, True) if hasattr(functorch_config, name) else nullcontext()
+
+
+def _not_traced(compiler: Any, gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
+    """The product of a backward, which runs where Dynamo may be listening: it must not trace it."""
+    disable: Any = torch._dynamo.disable
+    product = disable(compiler)(gm, example_inputs)
+    return disable(product, reason="the compiled backward is not traced")
 
 
 def _keep_saved_tensors() -> None:
