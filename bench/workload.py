@@ -1,5 +1,7 @@
 """What a workload is: a function, its inputs, and the bytes and flops that it cannot avoid."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +48,7 @@ class Workload:
     `reads` and `writes` are the bytes that any implementation must move; left out, they are the
     bytes of all inputs (and tangents) and of all outputs (and gradients). `floor`, if given, is a
     library call whose time bounds the workload from below where flops and not bytes decide.
+    `exact` makes the same workload in f64, for one whose function holds tensors of its own.
     """
 
     fn: Callable[..., Any]
@@ -58,6 +61,7 @@ class Workload:
     tolerance: float | None = None
     slack: int = 0
     remake: Callable[[], Sequence[Any]] | None = None
+    exact: Callable[[], Workload] | None = None
 
 
 Build = Callable[[Where], Workload]
@@ -100,6 +104,8 @@ def step_of(workload: Workload, fn: Callable[..., Any]) -> Callable[[], Any]:
 
 def in_f64(workload: Workload) -> Workload | None:
     """The workload with all floating inputs in f64, or None when it makes its own."""
+    if workload.exact is not None:
+        return workload.exact()
     if workload.remake is not None:
         return None
     made: dict[int, Tensor] = {}
