@@ -44,10 +44,6 @@ def _empty_other(
     return torch.empty_strided(sizes, strides, dtype=dtype, device=device)
 
 
-def _empty_pooled(sizes: Sequence[int], strides: Sequence[int], dtype: torch.dtype) -> Tensor:
-    return pool().empty(sizes, strides, dtype)
-
-
 def _view(base: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
     """The storage of `base` from its first element plus `offset` elements, in another layout."""
     return _guards._reinterpret_tensor(base, sizes, strides, offset)
@@ -75,7 +71,6 @@ class Host:
 
     empty_cpu = staticmethod(_guards._empty_strided_cpu)
     empty_cuda = staticmethod(_guards._empty_strided_cuda)
-    empty_pooled = staticmethod(_empty_pooled)
     empty = staticmethod(_empty_other)
     view = staticmethod(_view)
     view_as = staticmethod(_view_as)
@@ -92,6 +87,11 @@ class Host:
             return here if _current_device() == index else torch.cuda.device(index)
 
         return enter
+
+    @property
+    def empty_pooled(self) -> Callable[..., Tensor]:
+        """As `empty_cpu`, in memory that is kept for the next call."""
+        return pool().empty
 
     @cached_property
     def library(self) -> ctypes.CDLL:

@@ -35,7 +35,7 @@ from minductor.runtime.cache import Cache
 
 _NAME = "minductor_launcher"
 _FILE = f"{_NAME}.so"
-_SOURCES = ("launcher.c", "launcher_device.h")
+_SOURCES = ("launcher.c", "launcher_device.h", "launcher_pool.h")
 _HANDLE_OFFSET = 16  # behind the object head: reference count and type
 _SHIMS = {
     "data_ptr": "get_data_ptr",
@@ -96,7 +96,8 @@ class _Job:
             raise BuildError(f"no Python.h in {include}; install the package python3-dev")
         self.stage = self.store.staging()
         out = self.stage / _FILE
-        flags = ("-O1", "-fPIC", "-shared", "-w", f"-I{include}", str(source), "-o", str(out))
+        files = (f"-I{include}", str(source), "-o", str(out))
+        flags = ("-O1", "-fPIC", "-shared", "-pthread", "-w", *files)
         self.build = Build([*compiler.command, *flags], out, 120.0)
 
     def finish(self) -> Path:

@@ -358,6 +358,7 @@ static PyTypeObject OutType = {
 };
 
 #include "launcher_device.h"
+#include "launcher_pool.h"
 
 /* ---- module ---- */
 
@@ -405,13 +406,15 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit_minductor_launcher(void) {
     rt.data_ptr_name = PyUnicode_InternFromString("data_ptr");
     if (!rt.data_ptr_name || PyType_Ready(&KernelType) < 0 || PyType_Ready(&CheckerType) < 0 ||
-        PyType_Ready(&OutType) < 0 || PyType_Ready(&DeviceType) < 0) return NULL;
+        PyType_Ready(&OutType) < 0 || PyType_Ready(&DeviceType) < 0 || PyType_Ready(&PoolType) < 0)
+        return NULL;
     PyObject *m = PyModule_Create(&definition);
     if (!m) return NULL;
     if (PyModule_AddObjectRef(m, "Kernel", (PyObject *)&KernelType) < 0 ||
         PyModule_AddObjectRef(m, "Checker", (PyObject *)&CheckerType) < 0 ||
         PyModule_AddObjectRef(m, "Out", (PyObject *)&OutType) < 0 ||
-        PyModule_AddObjectRef(m, "Device", (PyObject *)&DeviceType) < 0) {
+        PyModule_AddObjectRef(m, "Device", (PyObject *)&DeviceType) < 0 ||
+        PyModule_AddObjectRef(m, "Pool", (PyObject *)&PoolType) < 0) {
         Py_DECREF(m);
         return NULL;
     }

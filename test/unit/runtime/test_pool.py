@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import resource
 import threading
+import time
+from collections.abc import Callable
 
 import pytest
 import torch
 
-from minductor.runtime.pool import Pool, huge_pages, pool
+from minductor.runtime.launch import launcher
+from minductor.runtime.pool import Pool, PythonPool, huge_pages, make_pool, pool
 
 MB = 1 << 20
 F32 = torch.float32
@@ -19,9 +22,17 @@ def vector(p: Pool, megabytes: float) -> torch.Tensor:
     return p.empty((int(megabytes * MB) // 4,), (1,), F32)
 
 
+Make = Callable[..., Pool]
+
+
+@pytest.fixture(params=[make_pool, PythonPool], ids=["launcher", "python"])
+def make(request: pytest.FixtureRequest) -> Make:
+    return request.param
+
+
 @pytest.fixture
-def small() -> Pool:
-    return Pool(limit=16 * MB, least=MB)
+def small(make: Make) -> Pool:
+    return make(16 * MB, MB)
 
 
 def test_memory_comes_back_when_its_last_tensor_dies(small: Pool) -> None:
@@ -43,11 +54,11 @@ def test_live_tensors_never_share(small: Pool) -> None:
     assert all(bool((t == i).all()) for i, t in enumerate(tensors))
 
 
-def test_the_limit_holds(small: Pool) -> None:
+def test_the_limit_holds(small: Pool, make: Make) -> None:
     tensors = [vector(small, 4) for _ in range(10)]
     del tensors
     assert small.free_bytes() == 16 * MB
-    nothing = Pool(limit=0, least=MB)
+    nothing = make(0, MB)
     x = vector(nothing, 4).fill_(1.0)
     del x
     assert nothing.free_bytes() == 0
@@ -71,7 +82,10 @@ def test_small_and_empty_tensors_are_torchs(small: Pool) -> None:
     assert small.free_bytes() == 0
 
 
-@pytest.mark.parametrize("dtype", [torch.bool, torch.bfloat16, torch.int64, torch.complex64])
+DTYPES = [torch.bool, torch.bfloat16, torch.int64, torch.complex64, torch.uint16]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_layouts(small: Pool, dtype: torch.dtype) -> None:
     x = small.empty((1500, 1000), (1, 1500), dtype)
     assert x.shape == (1500, 1000)
@@ -79,7 +93,7 @@ def test_layouts(small: Pool, dtype: torch.dtype) -> None:
     assert x.dtype == dtype
     assert x.data_ptr() % 64 == 0
     x.fill_(1)
-    assert bool((x == 1).all())
+    assert bool((x.to(torch.complex64) == 1).all())
     assert not x.requires_grad
     assert x.clone().stride() == x.stride()
 
@@ -153,3 +167,61 @@ def test_a_block_that_came_back_holds_what_is_written_to_it(small: Pool) -> None
         x = vector(small, 4).fill_(float(value))
         assert bool((x == value).all())
         del x
+
+
+needs_launcher = pytest.mark.skipif(launcher() is None, reason="the launcher cannot be built")
+
+
+@needs_launcher
+def test_a_process_has_the_launchers_pool() -> None:
+    assert not isinstance(pool(), PythonPool)
+
+
+@needs_launcher
+@pytest.mark.skipif(not huge_pages(), reason="only huge pages are yielded")
+def test_blocks_are_yielded_when_they_lie_idle() -> None:
+    waiting = make_pool(16 * MB, MB, idle=0.05)
+    x = vector(waiting, 4)
+    y = vector(waiting, 4)
+    del x
+    assert waiting.yielded_bytes() == 0
+    deadline = time.monotonic() + 10
+    while waiting.yielded_bytes() < 4 * MB and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert waiting.yielded_bytes() == 4 * MB
+    time.sleep(0.3)  # nobody looks any more: the next one is yielded as it comes back
+    del y
+    assert waiting.yielded_bytes() == 8 * MB
+    z = vector(waiting, 4).fill_(1.0)  # used again, and looked after again
+    assert waiting.yielded_bytes() == 4 * MB
+    assert bool((z == 1).all())
+
+
+@needs_launcher
+@pytest.mark.skipif(not huge_pages(), reason="only huge pages are yielded")
+def test_a_forked_child_looks_after_its_own() -> None:
+    both = make_pool(16 * MB, MB, idle=60.0)
+    x = vector(both, 4)
+    child = os.fork()
+    if child == 0:
+        del x
+        os._exit(0 if both.yielded_bytes() == 4 * MB else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    del x
+    assert both.yielded_bytes() == 0
+
+
+@needs_launcher
+def test_tensors_outlive_their_pool() -> None:
+    short = make_pool(16 * MB, MB)
+    x = vector(short, 4).fill_(3.0)
+    del short
+    assert bool((x == 3).all())
+
+
+@needs_launcher
+def test_the_pool_refuses_nonsense() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        make_pool(16 * MB, MB).empty((-1, 4 * MB), (1, 1), F32)
+    with pytest.raises(TypeError, match="tuple"):
+        make_pool(16 * MB, MB).empty([MB], (1,), F32)
