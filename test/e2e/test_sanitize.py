@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from minductor.tools.sanitize.__main__ import sanitize
-from minductor.tools.sanitize.builds import ISA_FLAGS, KINDS, reports
+from minductor.tools.sanitize.builds import ISA_FLAGS, KINDS, of_device, reports
 from minductor.tools.sanitize.child import compiled, results
 from minductor.tools.sanitize.programs import PROGRAMS, SHARD
 
@@ -16,7 +16,7 @@ GCC = pytest.mark.skipif(shutil.which("g++") is None, reason="the flags are thos
 
 
 @GCC
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", of_device("cpu"))
 def test_an_update_of_rows(kind):
     """The planted fault is seen, and nothing in rows that threads add to."""
     outcome = sanitize(kind, KINDS[kind].isas[-1], "index_put")
@@ -26,7 +26,7 @@ def test_an_update_of_rows(kind):
 
 @GCC
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "isa"), [(n, i) for n, kind in KINDS.items() for i in kind.isas])
+@pytest.mark.parametrize(("kind", "isa"), [(n, i) for n in of_device("cpu") for i in KINDS[n].isas])
 def test_a_shard(kind, isa):
     outcome = sanitize(kind, isa, "shard")
     assert outcome.ran == len(SHARD)
@@ -37,6 +37,9 @@ def test_reports_of_other_code_do_not_count(tmp_path):
     mine = f"==1==ERROR: AddressSanitizer: heap-buffer-overflow\n  #0 k {tmp_path}/lib.so\n=====\n"
     other = "==1==ERROR: AddressSanitizer: heap-buffer-overflow\n  #0 at::add libtorch.so\n=====\n"
     assert len(reports(KINDS["address"], other + mine, tmp_path)) == 1
+    fault = "========= Invalid __global__ write of size 4 bytes\n=========     at {}+0x60\n"
+    both = fault.format("triton_red_fused_sum_0") + fault.format("void at::native::add")
+    assert len(reports(KINDS["memcheck"], both, tmp_path)) == 1
     line = f"{tmp_path}/k.cpp:3:5: runtime error: index 16 out of bounds\n"
     assert (
         len(reports(KINDS["undefined"], line + line + "/usr/x.cpp: runtime error: \n", tmp_path))

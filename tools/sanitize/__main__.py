@@ -1,5 +1,7 @@
 """The command line: python -m minductor.tools.sanitize [--kinds address,thread] [--programs a,b].
 
+`--device cuda` runs the programs on a GPU under NVIDIA's compute-sanitizer.
+
 Exit status 1: a sanitizer reported something, a result was wrong, or a planted fault went unseen.
 """
 
@@ -14,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from minductor.tools.sanitize.builds import KINDS, Kind, environment, reports
+from minductor.tools.sanitize.builds import KINDS, Kind, environment, of_device, reports
 
 CHILD = ("-m", "minductor.tools.sanitize.child")
 LIMIT_S = 1800
@@ -32,7 +34,7 @@ class Outcome:
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status."""
     given = _parser().parse_args(argv)
-    kinds = list(filter(None, given.kinds.split(","))) or list(KINDS)
+    kinds = list(filter(None, given.kinds.split(","))) or of_device(given.device)
     unknown = [name for name in kinds if name not in KINDS]
     if unknown:
         print(f"no sanitizer {', '.join(unknown)}: one of {', '.join(KINDS)}")
@@ -57,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="sanitize", description="Kernels under sanitizers.")
     parser.add_argument("--kinds", default="", help=f"of {', '.join(KINDS)}, with commas")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"], help="where kinds run")
     parser.add_argument("--programs", default="all", help="names with commas, `shard` or `all`")
     parser.add_argument("--isa", default="all", help="native, avx2, portable; all: each kind's own")
     parser.add_argument("--fuzz", type=int, default=0, help="random programs besides")
@@ -74,7 +77,8 @@ def sanitize(name: str, isa: str, programs: str, fuzz: int = 0, seed: int = 0) -
         if not reports(kind, text, cache):
             outcome.faults.append(("", f"the planted fault was not seen:\n{text}"))
             return outcome
-        _programs(kind, env, cache, _wanted(programs), _options(isa), outcome)
+        options = [f"device={kind.device}", *_options(isa)]
+        _programs(kind, env, cache, _wanted(programs), options, outcome)
         if fuzz:
             command = ["-m", "minductor.tools.fuzz", "--n", str(fuzz), "--seed", str(seed)]
             code, text = _run(kind, env, [*command, "--validate", "0"])
@@ -136,6 +140,8 @@ def _run(kind: Kind, env: dict[str, str], command: list[str]) -> tuple[int, str]
             timeout=LIMIT_S,
             check=False,
         )
+    except FileNotFoundError:
+        return 127, f"{words[0]} is not on the path: install it, or choose other --kinds"
     except subprocess.TimeoutExpired as error:
         text = (error.stdout or b"").decode("utf-8", "replace")
         return 124, f"{text}\nended after {LIMIT_S} s"

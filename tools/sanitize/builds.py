@@ -21,7 +21,11 @@ ISA_FLAGS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A sanitizer: compiler flags, its runtime's file, environment, what a report starts with."""
+    """A sanitizer: compiler flags, its runtime's file, environment, what a report starts with.
+
+    `ours`, where given, is the text that a report on a kernel of ours holds; else the reports that
+    count name the folder that kernels were built in.
+    """
 
     flags: tuple[str, ...]
     library: str
@@ -30,6 +34,8 @@ class Kind:
     isas: tuple[str, ...] = ("native",)
     sources: tuple[Path, ...] = ()
     prefix: tuple[str, ...] = ()
+    device: str = "cpu"
+    ours: str = ""
 
 
 KINDS: dict[str, Kind] = {
@@ -57,11 +63,37 @@ KINDS: dict[str, Kind] = {
         sources=(SHIM,),
         prefix=("setarch", "-R"),
     ),
+    # Each tensor is an allocation of its own, so that its end is an end.
+    "memcheck": Kind(
+        (),
+        "",
+        {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"},
+        "========= Invalid ",
+        prefix=("compute-sanitizer", "--tool", "memcheck", "--show-backtrace", "no"),
+        device="cuda",
+        ours="triton_",
+    ),
+    "racecheck": Kind(
+        (),
+        "",
+        {},
+        "========= Error: Race reported",
+        prefix=("compute-sanitizer", "--tool", "racecheck", "--show-backtrace", "no"),
+        device="cuda",
+        ours="triton_",
+    ),
 }
+
+
+def of_device(device: str) -> list[str]:
+    """Names of the sanitizers of code on "cpu" or "cuda"."""
+    return [name for name, kind in KINDS.items() if kind.device == device]
 
 
 def environment(kind: Kind, isa: str, cache: Path) -> dict[str, str]:
     """The variables of a child process. Raises FileNotFoundError without the runtime library."""
+    if kind.device != "cpu":
+        return {**os.environ, **kind.options, "MINDUCTOR_CACHE_DIR": str(cache)}
     compiler = os.environ.get("CXX", "g++")
     words = [compiler, *kind.flags, *ISA_FLAGS[isa], "-g1", *map(str, kind.sources)]
     out = {
@@ -93,4 +125,6 @@ def reports(kind: Kind, text: str, cache: Path) -> list[str]:
         lines = [line for line in text.splitlines() if kind.report in line]
         return [line for line in dict.fromkeys(lines) if str(cache) in line]
     pieces = re.split(rf"(?m)^.*(?={re.escape(kind.report)})", text)[1:]
+    if kind.ours:
+        return [piece.rstrip() for piece in pieces if kind.ours in piece]
     return [piece.split("\n==", 1)[0].rstrip() for piece in pieces if str(cache) in piece]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 import torch
 from xdsl.parser import Parser
@@ -29,8 +30,21 @@ PLANTED = {
 }
 
 
+PLANTED_CUDA = {
+    # one element past the end
+    "memcheck": "o[threadIdx.x + 1] = 1;",
+    # read before all have written
+    "racecheck": """
+        __shared__ float s[128];
+        s[threadIdx.x] = o[threadIdx.x];
+        o[threadIdx.x] = s[127 - threadIdx.x];""",
+}
+
+
 def run_planted(kind: str) -> None:
     """Build and run the faulty kernel of a sanitizer."""
+    if kind in PLANTED_CUDA:
+        return _run_cuda(kind)
     buffers = "read %x : !kernel.buf<f32[1000]>, update %o : !kernel.buf<f32[1000]>"
     config = 'config {target = "cpp", threads = 2}'
     text = f"kernel.func @planted({buffers}) [] {config} {{{PLANTED[kind]} }}"
@@ -41,3 +55,12 @@ def run_planted(kind: str) -> None:
     x, o = torch.zeros(1000), torch.zeros(1000)
     pointers = (ctypes.c_void_p * 2)(x.data_ptr(), o.data_ptr())
     ctypes.CDLL(str(out)).planted(pointers, (ctypes.c_longlong * 1)())
+
+
+def _run_cuda(kind: str) -> None:
+    """A kernel of CUDA C: what Triton prints has no room for a race."""
+    head = 'extern "C" __global__ void triton_planted(float *o)'
+    build: Any = torch.cuda._compile_kernel
+    kernel = build(f"{head} {{{PLANTED_CUDA[kind]} }}", "triton_planted")
+    kernel(grid=(1, 1, 1), block=(128, 1, 1), args=(torch.zeros(128, device="cuda"),))
+    torch.cuda.synchronize()
