@@ -50,8 +50,9 @@ ATEN: tuple[str, ...] = (
 LOOP: tuple[str, ...] = ("aten-to-loop", "loop-simplify-index", "loop-inline", "loop-fuse")
 """`aten` to fused `loop`."""
 
-LOOP_GRID: tuple[str, ...] = (*LOOP[:-1], "loop-fuse{across=false}")
-"""The same for programs of a grid, which cannot wait for each other."""
+LOOP_GRID: tuple[str, ...] = (*LOOP[:-1], "loop-layout", "loop-fuse{across=false}")
+"""The same for programs of a grid, which cannot wait for each other, and a device whose library
+wants layouts of its own."""
 
 KERNEL_CPU: tuple[str, ...] = (
     "loop-to-kernel{target=cpp}",

@@ -38,6 +38,7 @@ PASSES: dict[str, str] = {
     # loop
     "loop-simplify-index": "minductor.passes.loop.simplify_index:LoopSimplifyIndexPass",
     "loop-inline": "minductor.passes.loop.inline:LoopInlinePass",
+    "loop-layout": "minductor.passes.loop.layout:LoopLayoutPass",
     "loop-fuse": "minductor.passes.loop.fuse:LoopFusePass",
     # kernel
     "kernel-peel": "minductor.passes.kernel.peel:KernelPeelPass",
