@@ -20,6 +20,7 @@ from torch.fx import GraphModule
 from minductor.aliases import showing_inputs
 from minductor.bases import with_the_same_bases
 from minductor.direct import Seen, call_of, plan_of, refusal, seen
+from minductor.layouts import as_saved
 from minductor.lowering.decompositions import decompositions, whole_before_autograd
 from minductor.partition import partition
 from minductor.traced import aot_metadata
@@ -61,7 +62,8 @@ def trace_and_compile(
 
     def backward(gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
         _keep_saved_tensors()
-        return _not_traced(of_kind("backward"), gm, example_inputs)
+        saved = as_saved(gm, example_inputs)
+        return _not_traced(of_kind("backward"), saved, example_inputs)
 
     # Dynamo reads here whether AOTAutograd had the graph: where it split one by the buckets of
     # DistributedDataParallel, the first call of each part is then answered with fake tensors

@@ -11,7 +11,7 @@ here is kept between graphs but what is on disk; every call has its own context.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +27,7 @@ from minductor.dialects.kernel.ops import FuncOp as Kernel
 from minductor.dialects.printing import module_text
 from minductor.eager import run_eagerly
 from minductor.errors import CompileError, OptionError, Unsupported
+from minductor.layouts import Strides, chosen_strides, lays_out, mark_loose, of_outputs
 from minductor.logs import LoggingSink
 from minductor.lowering.fx_to_aten import ImportRefused, import_graph
 from minductor.lowering.fx_to_aten.text import without_lines
@@ -93,6 +94,7 @@ class Outcome:
     report: Report
     frame: Frame
     capture: Mapping[str, Any]
+    strides: Sequence[Strides | None] = ()
     call: loader.Boxed | None = None
     product: loader.Product | None = None
     judge: Judge | None = None
@@ -128,11 +130,11 @@ class Compile:
         Raises Unsupported with a reason, or CompileError.
         """
         self.progress.stage("import")
+        target = self._target(gm)
         with _stage("import"):
-            module, frame = self._import(gm)
+            module, frame = self._import(gm, target)
         text = module_text(module)
         self.logs.log("aten", text)
-        target = self._target(gm)
         cache = self._cache()
         key = self._key(text, target)
         if self._may_fetch():
@@ -141,14 +143,16 @@ class Compile:
             if found is not None:
                 artifact, call = found
                 meta = artifact.meta
-                return Outcome(dict(meta["report"]), frame, meta["capture"], call)
+                strides = of_outputs(meta.get("strides", ()), frame.outputs)
+                return Outcome(dict(meta["report"]), frame, meta["capture"], strides, call)
         judge = self._judge(gm, frame, target) if self.options.validates else None
         artifact = self.lower(module, target, text, None if judge is None else judge.trail)
         report: Report = dict(artifact.meta["report"])
         with _stage("build"):
             product = loader.Product(key, artifact, cache)
             capture = artifact.meta["capture"]
-            return Outcome(report, frame, capture, product=product, judge=judge)
+            strides = of_outputs(artifact.meta.get("strides", ()), frame.outputs)
+            return Outcome(report, frame, capture, strides, product=product, judge=judge)
 
     def lower(
         self, module: ModuleOp, target: str, text: str | None = None, trail: Trail | None = None
@@ -180,11 +184,13 @@ class Compile:
         self.progress.stage("emit")
         return self._emit(module, target)
 
-    def _import(self, gm: GraphModule) -> tuple[ModuleOp, Frame]:
+    def _import(self, gm: GraphModule, target: str) -> tuple[ModuleOp, Frame]:
         try:
             found = import_graph(gm, self.kind, self.options.eager_random)
         except ImportRefused as refusal:
             raise Unsupported(str(refusal)) from refusal
+        if self.kind == "forward" and lays_out(self.options.pipeline or _pipeline(target)):
+            mark_loose(found.module, found.outputs)
         return found.module, Frame(tuple(found.constants), tuple(found.outputs))
 
     def _emit(self, module: ModuleOp, target: str) -> Artifact:
@@ -203,7 +209,8 @@ class Compile:
             wrapper = emit_wrapper(module)
         with _stage("emit plan", folder, module):
             plan = emit_plan(module)
-            meta = {"report": report_of(module, self.kind), "capture": capture_of(module)}
+            report, strides = report_of(module, self.kind), chosen_strides(module)
+            meta = {"report": report, "capture": capture_of(module), "strides": strides}
         for source in (cpp, triton, wrapper):
             if source is not None:
                 self.logs.log("output_code", source)
@@ -215,7 +222,7 @@ class Compile:
             if self.options.patterns and all(one.name != "aten-patterns" for one in passes):
                 raise OptionError("option 'patterns': the pipeline has no pass aten-patterns")
             return passes
-        name = "default-cpu" if target == "cpp" else "default-triton"
+        name = _pipeline(target)
         native: dict[str, Any] = {"threads": torch.get_num_threads(), "isa": machine_isa()}
         if self.options.eager_random:
             native["random"] = "eager"
@@ -299,6 +306,10 @@ class Compile:
         except OSError:
             return CompileError(stage, failure.why)
         return CompileError(stage, failure.why, path, f"mini-opt {path} -p '{failure.spec}'")
+
+
+def _pipeline(target: str) -> str:
+    return "default-cpu" if target == "cpp" else "default-triton"
 
 
 def _files_read(holders: Iterable[object]) -> list[Path]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 import weakref
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any
@@ -22,6 +22,7 @@ from minductor import collection
 from minductor.compiler import Compile, Outcome
 from minductor.eager import Boxed, calls_of, run_eagerly
 from minductor.errors import CompileError, FallbackWarning, Unsupported
+from minductor.layouts import Strides, report_strides, restrided
 from minductor.logs import LoggingSink
 from minductor.options import Options
 from minductor.recording import Recorded, facts_of
@@ -42,6 +43,7 @@ def compile_graph(
     try:
         with job.timed() as progress:
             outcome = Compile(kind, options, progress, job.name).run(graph)
+        job.promise(outcome)
     except (CompileError, Unsupported) as error:
         return job.without_us(error)
     if kind == "inference" or outcome.product is None:
@@ -59,12 +61,18 @@ class Job:
         self.kind = kind
         self.options = options
         self.seconds = 0.0
+        self.strides: Sequence[Strides | None] = ()
         self._recorded: Recorded | None = None
         if options.cudagraphs:
             logs = LoggingSink(options.log_names)
             self._recorded = Recorded(
                 facts_of(graph, kind), kept, lambda x: logs.log("cudagraphs", f"{self.name}: {x}")
             )
+
+    def promise(self, outcome: Outcome) -> None:
+        """Reports the layouts of what a forward saves; eager code has to keep to them as well."""
+        self.strides = outcome.strides
+        report_strides(self.strides)
 
     @contextmanager
     def timed(self) -> Generator[Progress]:
@@ -111,7 +119,8 @@ class Job:
         # The stack here is torch's and ours: no line of it would tell a user anything.
         warnings.warn_explicit(text, FallbackWarning, "minductor", 0)
         self._report(eager_report(self.kind, calls_of(self.graph), str(error)), cached=False)
-        return run_eagerly(self.graph)
+        call = run_eagerly(self.graph)
+        return restrided(call, self.strides) if self.strides else call
 
     def _report(self, report: Report, cached: bool) -> None:
         if self.options.report is not None:

@@ -26,6 +26,8 @@ PLANNED = "planned_peak"
 """Attribute of a host program: bytes at the peak of its plan."""
 DYING = "dying"
 """Attribute of a function: numbers of the arguments that nobody holds outside."""
+LOOSE = "loose_results"
+"""Attribute of a function: numbers of the results that may come in any layout."""
 DEFAULT_HINT = 64
 
 

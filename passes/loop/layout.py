@@ -52,11 +52,9 @@ from minductor.dialects.pyattrs import ArgAttr, to_python
 from minductor.dialects.types import TensorType, contiguous_strides
 from minductor.passes.base import MiniPass
 from minductor.passes.loop.simplify_index import map_exprs
-from minductor.passes.peak import bytes_of, hints_of
+from minductor.passes.peak import LOOSE, bytes_of, hints_of
 from minductor.passes.remarks import RemarkSink, sink_of
 
-LOOSE = "loose_results"
-"""Attribute of a function: numbers of the results that may come in any layout."""
 LAST = (0, 2, 3, 1)
 """Dimensions of images from the outermost in memory, channels last."""
 
@@ -291,8 +289,8 @@ class _Plan:
             if isinstance(owner, NestOp):
                 inner = owner.body.block.args[owner.number_of(value)]
                 inner._type = new  # pyright: ignore[reportPrivateUsage]
-        for op in self.func.body.block.ops:
-            if isinstance(op, NestOp):
+        for op in list(self.func.body.block.ops):
+            if isinstance(op, NestOp) and not _vanishes(op):
                 _reorder(op)
         last = self.func.body.block.last_op
         if isinstance(last, ReturnOp):
@@ -339,6 +337,27 @@ def _copy_of(value: SSAValue, type_: TensorType, call: ExternOp) -> NestOp:
     nest.location = call.location
     nest.results[0].name_hint = f"{value.name_hint or 'buf'}_turned"
     return nest
+
+
+def _vanishes(nest: NestOp) -> bool:
+    """Takes a copy out that has become one of the very layout that it reads."""
+    ops = list(nest.body.block.ops)
+    if len(ops) != 2 or nest.operands:
+        return False
+    load, store = ops
+    if not isinstance(load, LoadOp) or not isinstance(store, StoreOp):
+        return False
+    (result,) = nest.results
+    if load.source.type is not result.type or load.index.data != store.index.data:
+        return False
+    if store.value is not load.result or len(load.operands) > 1 or len(store.operands) > 2:
+        return False
+    if any(isinstance(use.operation, ReturnOp) for use in result.uses):
+        return False
+    result.replace_all_uses_with(load.source)
+    nest.detach()
+    nest.erase()
+    return True
 
 
 def _nest_of(op: Operation) -> NestOp | None:

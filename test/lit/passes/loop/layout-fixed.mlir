@@ -65,3 +65,23 @@ func.func @wide(%x: !aten.t<f32[4, 16, 28, 28]@cuda>, %w: !aten.t<f32[16, 16, 1,
   %a = loop.extern "aten.convolution.default"(%x, %w) args [#loop.arg<0>, #loop.arg<1>, #aten.none, #loop.index<[1, 1]>, #loop.index<[0, 0]>, #loop.index<[1, 1]>, false, #loop.index<[0, 0]>, 1 : i64] : (!aten.t<f32[4, 16, 28, 28]@cuda>, !aten.t<f32[16, 16, 1, 1]@cuda>) -> !aten.t<f32[4, 16, 28, 28]@cuda>
   func.return %a : !aten.t<f32[4, 16, 28, 28]@cuda>
 }
+
+// -----
+
+/// A contiguous copy of an argument that comes channels last vanishes where it is read so.
+
+// CHECK-LABEL: @saved
+// CHECK-NEXT: %a = loop.extern "aten.convolution.default"(%x, %w)
+func.func @saved(%x: !aten.t<bf16[4, 16, 28, 28]:[12544, 1, 448, 16]@cuda>, %w: !aten.t<bf16[16, 16, 1, 1]@cuda>) -> !aten.t<bf16[4]@cuda> {
+  %c = loop.nest (d0: 4, d1: 16, d2: 28, d3: 28) -> (%o : !aten.t<bf16[4, 16, 28, 28]@cuda>) origins ["clone"] {
+    %0 = loop.load %x[d0, d1, d2, d3] : bf16
+    loop.store %0, %o[d0, d1, d2, d3]
+  }
+  %a = loop.extern "aten.convolution.default"(%c, %w) args [#loop.arg<0>, #loop.arg<1>, #aten.none, #loop.index<[1, 1]>, #loop.index<[0, 0]>, #loop.index<[1, 1]>, false, #loop.index<[0, 0]>, 1 : i64] : (!aten.t<bf16[4, 16, 28, 28]@cuda>, !aten.t<bf16[16, 16, 1, 1]@cuda>) -> !aten.t<bf16[4, 16, 28, 28]@cuda>
+  %s = loop.nest (d0: 4) reduce (d1: 16, d2: 28, d3: 28) -> (%o : !aten.t<bf16[4]@cuda>) origins ["sum"] {
+    %0 = loop.load %a[d0, d1, d2, d3] : bf16
+    %1 = loop.reduce add %0 : bf16 -> bf16
+    loop.store %1, %o[d0]
+  }
+  func.return %s : !aten.t<bf16[4]@cuda>
+}
