@@ -5,12 +5,14 @@ import dataclasses
 import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
 
 from bench.contenders import compile_for
 from bench.report import OURS
+from bench.shadow import shadows
 from bench.workload import Where, step_of
 from bench.workloads import MICRO
 from minductor.runtime import triton_loader
@@ -23,7 +25,8 @@ class Launch:
     """A kernel as a graph ran it: `run` does so again.
 
     `planned`: bytes as priced; `share`: of them, those written; `programs` of a grid, and
-    `part(n)`, which runs the first n-th of them (neither on a CPU).
+    `part(n)`, which runs the first n-th of them (neither on a CPU). On a CPU `shadow()` gives the
+    launch over memory that lies in the cache.
     """
 
     name: str
@@ -32,6 +35,7 @@ class Launch:
     run: Callable[[], object]
     programs: int = 0
     part: Callable[[int], Callable[[], object]] | None = None
+    shadow: Callable[[], Callable[[], object]] | None = None
 
 
 @dataclass
@@ -57,6 +61,8 @@ class Recorder:
                 if artifact.triton and not triton_loader.interpreting():
                     one.programs = programs_of(host, name, args)
                     one.part = lambda n: lambda call=part_of(host, name, n): call(*args)
+                else:
+                    one.shadow = lambda: partial(call, *shadows(args))
                 self.launches.append(one)
 
         return recorded
@@ -119,14 +125,14 @@ def recording(found: Recorder) -> Generator[None]:
         Host.kernel, Host.triton = kernel, triton
 
 
-def launches_of(name: str, where: Where) -> list[Launch]:
-    """The kernels of one step of a workload, in order."""
+def launches_of(name: str, where: Where, options: dict[str, Any] | None = None) -> list[Launch]:
+    """The kernels of one step of a workload, in order; `options` are minductor's."""
     found = Recorder()
     torch._dynamo.reset()
     torch.manual_seed(0)
     work = MICRO[name](where)
     with recording(found):
-        step = step_of(work, compile_for(OURS, work.fn, {}))
+        step = step_of(work, compile_for(OURS, work.fn, options or {}))
         for _ in range(2):  # the first compiles, the second settles choices among variants
             step()
         found.on = True
