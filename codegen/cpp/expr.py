@@ -33,7 +33,9 @@ _ON_CONDITIONS = {
 }
 _KEEPS_BITS = frozenset({"select"})
 FAST = ("exp", "sigmoid", "tanh", "log", "sin", "cos", "erf_plus_one", "divide_by")
-"""Functions that `math = "fast"` takes in their short form, in f32 and below."""
+"""Functions that have a short form, in f32 and below, for kernels of half precision."""
+SHORT = {"": "m_", "fast": "m_fast_", "bf16": "m_bf16_"}
+"""`math` of a kernel's configuration -> the prefix of its short forms."""
 
 
 def row_of(op: Operation) -> ScalarRow | None:
@@ -48,8 +50,8 @@ def _apply(row: ScalarRow, args: list[str], dtype: str, scope: Scope, lanes: boo
     if row.name in _KEEPS_BITS:
         return row.cpp.format(*args)
     same = row.result == "same"
-    if scope.fast and row.name in FAST and (dtype == "f32" or dtype in HALF):
-        row = replace(row, cpp=row.cpp.replace("m_", "m_fast_", 1))
+    if scope.math and row.name in FAST and (dtype == "f32" or dtype in HALF):
+        row = replace(row, cpp=row.cpp.replace("m_", SHORT[scope.math], 1))
     if dtype in HALF:
         text = row.cpp.format(*(upcast(a, dtype) for a in args))
         return downcast(text, dtype) if same else text

@@ -34,7 +34,7 @@ def entry_name(func: k.FuncOp) -> str:
 def print_kernel(func: k.FuncOp) -> str:
     """Source of one kernel, without the prelude. Raises EmitError for what has no C++ form."""
     scope = Scope(symbol_ranges(func))
-    scope.fast = func.config.lookup("math", "") == "fast"
+    scope.math = str(func.config.lookup("math", ""))
     block = func.body.block
     params: list[str] = []
     for access, arg in zip(func.access.data, block.args, strict=True):

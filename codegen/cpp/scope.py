@@ -44,7 +44,7 @@ class Scope:
         self.lane: Lane | None = None
         self.predicate: str | None = None
         self.faults = False
-        self.fast = False
+        self.math = ""
         self.ahead = 0
         self.owners: dict[Operation, str] = {}
 

@@ -20,7 +20,13 @@ template<class F> INL F m_fast_log(F x) {
   return log_ends(x, m_mad(s.k, bc<F>(0.693147181f), p));
 }
 //@ m_fast_sin: fast_minus_pi fast_sin_poly
-template<class F> INL F fast_minus_pi(F x, F h) { return m_mad(h, bc<F>(-1.5099579e-07f), m_mad(h, bc<F>(-3.1415925f), x)); }
+template<class F> INL F fast_minus_pi(F x, F h) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return m_mad(h, bc<F>(-1.5099579e-07f), m_mad(h, bc<F>(-3.1415925f), x));
+#else
+  return minus_pi(x, h);
+#endif
+}
 template<class F> INL F fast_sin_poly(F r) { F z = r * r; return m_mad(r * z, poly(z, -0.16665853f, 0.0083142746f, -0.00018542219f), r); }
 template<class F> INL F m_fast_sin(F x) {
   typedef ints<F> I;
