@@ -131,9 +131,22 @@ def cast_text(text: str, source: str, target: str) -> str:
 
 
 def cast_op(scope: Scope, op: sc.CastOp) -> None:
-    """`cast`."""
+    """`cast`. A bf16 that is only cast again is not made: the value stays in f32 registers."""
     source, result = op.operands[0], op.results[0]
-    scope.define(result, cast_text(scope.text(source), dtype_of(source), dtype_of(result)))
+    have, to = dtype_of(source), dtype_of(result)
+    if have == "f32" and to == "bf16" and _only_cast(result):
+        scope.values[result] = f"to_bf16({scope.text(source)})"
+        return
+    before = source.owner
+    if have == "bf16" and to == "f32" and isinstance(before, sc.CastOp) and _only_cast(source):
+        if dtype_of(before.arg) == "f32":
+            scope.define(result, f"as_bf16({scope.text(before.arg)})")
+            return
+    scope.define(result, cast_text(scope.text(source), have, to))
+
+
+def _only_cast(value: SSAValue) -> bool:
+    return all(isinstance(use.operation, sc.CastOp) for use in value.uses)
 
 
 def bitcast(scope: Scope, op: sc.BitcastOp) -> None:

@@ -5,6 +5,7 @@ A rewrite holds for every value of the type, NaN, infinities and -0.0 included:
     add x, -0.0 -> x      sub x, 0.0 -> x      mul x, 1.0 -> x      div x, 1.0 -> x
     add x, 0 -> x (ints)  mul x, 0 -> 0 (ints) minimum x, x -> x    select c, x, x -> x
     neg (neg x) -> x      not (not x) -> x     cast x : T to T -> x
+    cast (cast i : i8 to bf16) : bf16 to f32 -> cast i : i8 to f32, where the first is exact
 
 and not `add x, 0.0` (-0.0 would become 0.0), `mul x, 0.0` or `sub x, x` of floats.
 """
@@ -35,10 +36,13 @@ class FoldScalar(RewritePattern):
     """Replace a scalar op by a constant or by one of its operands."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        from minductor.dialects.scalar.ops import ConstantOp
+        from minductor.dialects.scalar.ops import CastOp, ConstantOp
 
         found = folded(op)
         if found is None:
+            found = around(op, op.operands[0]) if op.operands else None
+            if found is not None:
+                rewriter.replace(op, CastOp.of(found, op.results[0].type))
             return
         if isinstance(found, SSAValue):
             rewriter.replace(op, [], [found])
@@ -83,6 +87,26 @@ def _cast(op: Operation) -> SSAValue | Number | None:
         # out-of-range conversions differ between machines: left to run time
         return int(number) if math.isfinite(number) and abs(number) < 2**31 else None
     return number
+
+
+SIGNIFICAND = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8}
+"""Bits of the integers that a float holds exactly, of either sign."""
+
+
+def around(op: Operation, source: SSAValue) -> SSAValue | None:
+    """The integer that a cast of `source` to a float may start from: past an exact cast."""
+    from minductor.dialects.scalar.ops import CastOp
+
+    before = source.owner
+    if not isinstance(op, CastOp) or not isinstance(before, CastOp):
+        return None
+    first, middle, last = (
+        dtype_of_scalar(v.type) for v in (before.arg, before.result, op.results[0])
+    )
+    bits = 8 * first.size - (first.kind == "int")
+    if first.is_float or not middle.is_float or not last.is_float or last.size <= middle.size:
+        return None
+    return before.arg if bits <= SIGNIFICAND[middle.name] else None
 
 
 def _table(op: Operation) -> SSAValue | Number | None:

@@ -14,20 +14,51 @@ template<class H> INL vec<f32, width<H>> bf16_to(H x) {
 #endif
   return m_as<vec<f32, width<H>>>(m_cvt<u32>(x) << (u32)16);
 }
-//@ to_bf16: bf16_round odd_words
-// f32 to bfloat16 bits, to nearest even; any NaN becomes 0x7fc0 as in PyTorch.
+//@ to_bf16: bf16_round odd_words BF16_UNIT bf16_plain bf16_unit bf16_words
+// f32 to bfloat16 bits, to nearest even; any NaN becomes 0x7fc0 as in PyTorch. The machine's own
+// conversion flushes subnormals and keeps the bits of a NaN: vectors that hold any take the long way.
+#if defined(__AVX512BF16__) && defined(__AVX512DQ__) && !defined(__clang__) && (defined(__GNUC__) && __GNUC__ < 13)
+#define BF16_UNIT 1
+INL vec<u16, 32> bf16_unit(P<vec<f32, 16>> x) { return (vec<u16, 32>)__builtin_ia32_cvtne2ps2bf16_v32hi(x.b, x.a); }
+INL vec<u16, 16> bf16_unit(vec<f32, 16> x) { return (vec<u16, 16>)__builtin_ia32_cvtneps2bf16_v16sf(x); }
+#elif defined(__AVX512BF16__) && defined(__AVX512DQ__) && !defined(__clang__) && defined(__GNUC__)
+#define BF16_UNIT 1
+INL vec<u16, 32> bf16_unit(P<vec<f32, 16>> x) { return (vec<u16, 32>)__builtin_ia32_cvtne2ps2bf16_v32bf(x.b, x.a); }
+INL vec<u16, 16> bf16_unit(vec<f32, 16> x) { return (vec<u16, 16>)__builtin_ia32_cvtneps2bf16_v16sf(x); }
+#else
+#define BF16_UNIT 0
+template<class F> vec<u16, width<F>> bf16_unit(F x);
+#endif
+#if BF16_UNIT
+INL bool bf16_plain(vec<f32, 16> x) { const auto k = __builtin_ia32_fpclassps512_mask(x, 0xa1, -1); return __builtin_ia32_kortestzhi(k, k); }
+INL bool bf16_plain(P<vec<f32, 16>> x) { return __builtin_ia32_kortestzhi(__builtin_ia32_fpclassps512_mask(x.a, 0xa1, -1), __builtin_ia32_fpclassps512_mask(x.b, 0xa1, -1)); }
+#else
+template<class F> bool bf16_plain(F x);
+#endif
 template<class F> INL uints<F> bf16_round(F x) {
   typedef uints<F> U;
   U u = m_as<U>(x);
   return m_sel(x != x, bc<U>(0x7fc00000), u + ((u >> (u32)16) & (u32)1) + (u32)0x7fff);
 }
 template<class H, int... I> INL H odd_words(H x, H y, seq<I...>) { return __builtin_shufflevector(x, y, (2 * I + 1)...); }
+template<class F> INL vec<u16, width<F>> bf16_words(F x) {
+  typedef vec<u16, width<F>> H;
+  if constexpr (is_pair<F> && sizeof(H) == REG) return odd_words((H)bf16_round(x.a), (H)bf16_round(x.b), upto<width<F>>());
+  else return m_cvt<u16>(bf16_round(x) >> (u32)16);
+}
 template<class F> INL vec<u16, width<F>> to_bf16(F x) {
   typedef vec<u16, width<F>> H;
   if constexpr (is_pair<F> && is_pair<H>) return H{to_bf16(x.a), to_bf16(x.b)};
-  else if constexpr (is_pair<F> && sizeof(H) == REG) return odd_words((H)bf16_round(x.a), (H)bf16_round(x.b), upto<width<F>>());
-  else return m_cvt<u16>(bf16_round(x) >> (u32)16);
+  else if constexpr (BF16_UNIT && sizeof(el<F>) * width<F> >= 64) {
+    H r = bf16_unit(x);
+    if (__builtin_expect(!bf16_plain(x), 0)) r = bf16_words(x);
+    return r;
+  }
+  else return bf16_words(x);
 }
+//@ as_bf16
+// The f32 that a bfloat16 keeps.
+template<class F> INL F as_bf16(F x) { return m_as<F>(bf16_round(x) & (u32)0xffff0000); }
 //@ f16_to
 // IEEE half bits to f32 (exact).
 template<class H> INL vec<f32, width<H>> f16_to(H x) {

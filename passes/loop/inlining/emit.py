@@ -20,6 +20,7 @@ from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.loop.assumed import mark_load
 from minductor.dialects.loop.ops import LoadOp, NestOp, StoreOp
+from minductor.dialects.scalar.fold import around
 from minductor.dialects.scalar.ops import (
     BoundOp,
     CastOp,
@@ -266,8 +267,11 @@ class BodyBuilder:
         return None
 
     def _cast(self, op: CastOp, source: SSAValue) -> SSAValue | None:
-        """The value before a rounding for storage that this cast undoes."""
+        """The value before a rounding for storage that this cast undoes, or before an exact one."""
         before = source.owner
+        whole = around(op, source)
+        if whole is not None:
+            return self.made(CastOp.of(whole, op.result.type))[0]
         if self.emulate or type(before) is not CastOp or before.storage is None:
             return None
         value, target = before.arg, op.result.type

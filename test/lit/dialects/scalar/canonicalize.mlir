@@ -51,3 +51,20 @@ func.func @kept(%x : f32) {
   %d = scalar.cast %x storage : f32 to bf16
   "test.use"(%a, %b, %c, %d) : (f32, f32, f32, bf16) -> ()
   func.return }
+
+/// A small integer is exact in a half; negative twins: 16 bits are not, and a narrower float rounds.
+// CHECK-LABEL: func.func @exact
+// CHECK:         scalar.cast %a : i8 to f32
+// CHECK:         scalar.cast %b : i16 to bf16
+// CHECK:         scalar.cast %{{.*}} : bf16 to f32
+// CHECK:         scalar.cast %a : i8 to f32
+// CHECK:         scalar.cast %{{.*}} : f32 to bf16
+func.func @exact(%a : i8, %b : i16) {
+  %c = scalar.cast %a : i8 to bf16
+  %d = scalar.cast %c : bf16 to f32
+  %e = scalar.cast %b : i16 to bf16
+  %f = scalar.cast %e : bf16 to f32
+  %g = scalar.cast %a : i8 to f32
+  %h = scalar.cast %g : f32 to bf16
+  "test.use"(%d, %f, %h) : (f32, f32, bf16) -> ()
+  func.return }
