@@ -12,6 +12,7 @@ missed fact may cost a fusion, never a wrong result.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom, Expr, ExprLike
@@ -359,6 +360,11 @@ def _replace_atom(e: Expr, atom: Atom, by: Expr) -> Expr:
 
 def product(values: Iterable[ExprLike]) -> Expr:
     """The product of expressions (1 for none)."""
+    return _product(tuple(values))
+
+
+@cache
+def _product(values: tuple[ExprLike, ...]) -> Expr:
     out = ex.ONE
     for v in values:
         out = out * v

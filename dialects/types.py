@@ -12,6 +12,7 @@ strides are index expressions over size symbols, counted in elements.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, ClassVar
 
 from xdsl.ir import Data, TypeAttribute
@@ -68,6 +69,16 @@ class InternedData:
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self
+
+
+@cache
+def _span(sizes: Shape, strides: Shape) -> Expr:
+    if any(s.as_int == 0 for s in sizes):
+        return Expr.of(0)
+    span = Expr.of(1)
+    for size, stride in zip(sizes, strides, strict=True):
+        span = span + (size - 1) * stride
+    return span
 
 
 def parse_shape(parser: AttrParser) -> Shape:
@@ -158,12 +169,7 @@ class TensorType(InternedData, Data[TensorData], TypeAttribute):
     @property
     def storage_elements(self) -> Expr:
         """Elements from the first to the last addressed one (0 strides cost nothing)."""
-        if any(s.as_int == 0 for s in self.sizes):
-            return Expr.of(0)
-        span = Expr.of(1)
-        for size, stride in zip(self.sizes, self.strides, strict=True):
-            span = span + (size - 1) * stride
-        return span
+        return _span(self.sizes, self.strides)
 
     def with_(
         self,

@@ -69,6 +69,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-strength",
     "kernel-fast-math{target=cpp}",
     "kernel-pack",
+    "kernel-call",
     "kernel-threads",
     "kernel-own",
     "kernel-extern-out",

@@ -53,6 +53,7 @@ PASSES: dict[str, str] = {
     "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",
     "kernel-strength": "minductor.passes.kernel.strength:KernelStrengthPass",
     "kernel-pack": "minductor.passes.kernel.pack:KernelPackPass",
+    "kernel-call": "minductor.passes.kernel.call:KernelCallPass",
     "kernel-threads": "minductor.passes.kernel.threads:KernelThreadsPass",
     "kernel-reciprocal": "minductor.passes.kernel.reciprocal:KernelReciprocalPass",
     "kernel-narrow": "minductor.passes.kernel.narrow:KernelNarrowPass",

@@ -52,6 +52,9 @@ def _apply(row: ScalarRow, args: list[str], dtype: str, scope: Scope, lanes: boo
     same = row.result == "same"
     if scope.math and row.name in FAST and (dtype == "f32" or dtype in HALF):
         row = replace(row, cpp=row.cpp.replace("m_", SHORT[scope.math], 1))
+    if scope.call is not None and BY_NAME[row.name].is_function and DTYPES[dtype].is_float:
+        if row.cost >= scope.call:
+            row = replace(row, cpp=f"call_{row.cpp}")
     if dtype in HALF:
         text = row.cpp.format(*(upcast(a, dtype) for a in args))
         return downcast(text, dtype) if same else text

@@ -35,6 +35,8 @@ def print_kernel(func: k.FuncOp) -> str:
     """Source of one kernel, without the prelude. Raises EmitError for what has no C++ form."""
     scope = Scope(symbol_ranges(func))
     scope.math = str(func.config.lookup("math", ""))
+    dear = func.config.lookup("call")
+    scope.call = dear if isinstance(dear, int) else None
     block = func.body.block
     params: list[str] = []
     for access, arg in zip(func.access.data, block.args, strict=True):

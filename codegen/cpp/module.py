@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from xdsl.dialects.builtin import ModuleOp
 
 from minductor.codegen.cpp.fragments import prelude_for
@@ -13,6 +15,8 @@ WHOLE = """#ifndef PARTS  // several runs of the compiler may share the kernels
 #define PARTS 1
 #define PART 0
 #endif"""
+
+_CALL = re.compile(r"\bcall_(m_\w+)\(")
 
 _SHARED_FROM = 8192
 """Characters of kernels from which several compilers are quicker: each reads the prelude."""
@@ -41,11 +45,13 @@ def emit_cpp(module: ModuleOp) -> str:
     if not kernels:
         return ""
     code = "\n\n".join(kernels.values())
-    prelude = prelude_for(code)
+    called = dict.fromkeys(sorted(_CALL.findall(code)))
+    callees = "".join(f"CALLED({name})\n" for name in called)
+    prelude = prelude_for(callees + code)
     bodies = [func for func, first in twins.items() if func is first]
     if len(bodies) > 1 and len(code) >= _SHARED_FROM:
         code = _in_shares(kernels, twins, bodies)
-    return f"{prelude}\n\n{code}\n"
+    return f"{prelude}\n{callees}\n{code}\n"
 
 
 def _in_shares(

@@ -45,6 +45,7 @@ class Scope:
         self.predicate: str | None = None
         self.faults = False
         self.math = ""
+        self.call: int | None = None
         self.ahead = 0
         self.owners: dict[Operation, str] = {}
 

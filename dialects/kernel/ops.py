@@ -72,7 +72,7 @@ class FuncOp(FuncText, FuncVerify, IRDLOperation):
     """`kernel.func @k(read %x : B, write %o : B) [s0, s1] config {target = "cpp"} {..}`.
 
     Isolated; buffers are flat; symbols are integer arguments, in order. config: target, threads or
-    warps, stages, isa, index.
+    warps, stages, isa, index, math, call.
     """
 
     name = "kernel.func"

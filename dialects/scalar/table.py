@@ -45,6 +45,13 @@ class ScalarRow:
     cost: float = 1
     ulp: float = 0
 
+    @property
+    def is_function(self) -> bool:
+        """C++ text that is one call of a function of floats, with the operands as they are."""
+        args = ", ".join(f"{{{k}}}" for k in range(len(self.operands)))
+        floats = self.result == "same" and self.safe and set(self.operands) <= {"float", "num"}
+        return floats and self.cpp == f"m_{self.name}({args})"
+
 
 _NUM2, _ANY2, _INT2, _FLT = ("num", "num"), ("any", "any"), ("int", "int"), ("float",)
 _COMM = frozenset({"commutative"})

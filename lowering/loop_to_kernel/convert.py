@@ -67,7 +67,7 @@ class LoopToKernelPass(MiniPass):
     ends = frozenset({"loop"})
 
     target: str = "cpp"
-    least: int = 48
+    least: int = 16
     room: int = 65536
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -16,7 +16,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.traits import is_side_effect_free as is_pure
 
 from minductor.dialects.attrs import ExprAttr, IndexAttr
 from minductor.dialects.expr import Atom, Expr
@@ -27,6 +26,7 @@ from minductor.dialects.scalar.ops import BoundOp
 from minductor.dialects.types import TensorType
 from minductor.lowering.loop_to_kernel.graph import Instance, Node, Stage, ValueGraph, index_of
 from minductor.lowering.loop_to_kernel.space import SpaceError
+from minductor.passes.kernel._tree import is_pure
 
 # kinds whose results can be yielded to an outer loop of the same kind
 SELF_COMBINING = frozenset(("add", "mul", "min", "max", "any", "all", "xor", "argmin", "argmax"))
@@ -50,8 +50,8 @@ class Scope:
 
     def number(self, op: Operation) -> Operation:
         """The op itself, now in the block, or the equal one that this scope can see."""
-        key = (op.name, tuple(map(id, op.operands)), tuple(op.properties.items()))
-        key += tuple(r.type for r in op.results)
+        ids, items = map(id, op.operands), op.properties.items()
+        key = (op.name, *ids, *items, *[r.type for r in op.results])
         scope: Scope | None = self
         while scope is not None:
             found = scope.made.get(key)
@@ -122,12 +122,16 @@ class Emitter:
             return
         if isinstance(op, ReduceOp | ScanOp):
             raise SpaceError(f"the result of `{op.name}` is needed before its loop is done")
-        new = op.clone_without_regions({v: self.value(inst, v, scope) for v in op.operands})
-        for name, attr in op.properties.items():
-            new.properties[name] = self._attr(inst, attr, scope)
-        new.location = op.location
-        for i, region in enumerate(op.regions):
-            self._copy_region(inst, region, new.regions[i], scope)
+        new = type(op).create(
+            operands=[self.value(inst, v, scope) for v in op.operands],
+            result_types=op.result_types,
+            properties={n: self._attr(inst, a, scope) for n, a in op.properties.items()},
+            attributes=op.attributes,
+            regions=[Region() for _ in op.regions],
+            location=op.location,
+        )
+        for old, copy in zip(op.regions, new.regions, strict=True):
+            self._copy_region(inst, old, copy, scope)
         # a bound faults at most once more when repeated: equal ones are one
         if op.regions or not (is_pure(op) or isinstance(op, BoundOp)):
             scope.block.add_op(new)

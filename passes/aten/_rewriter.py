@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from xdsl.context import Context
@@ -93,7 +94,11 @@ class Rewriter:
         self.block = block
         self.pass_name = pass_name
         self.sink = sink
-        self.aliases = Aliases(block)
+
+    @cached_property
+    def aliases(self) -> Aliases:
+        """Escapes and writes of the block, found when a rule asks first."""
+        return Aliases(self.block)
 
     def run(self, rules: Rules) -> None:
         """Try the rules on each op, in order; a new op is tried again."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
+from xdsl.traits import Pure, is_side_effect_free
 
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import SymbolsAttr, WordsAttr
@@ -63,13 +65,28 @@ def set_words(loop: Loop, **changes: Any) -> None:
     loop.words = WordsAttr(replace(loop.words.data, **changes))
 
 
+@cache
+def _always_pure(kind: type[Operation]) -> bool:
+    return kind.has_trait(Pure)
+
+
+def is_pure(op: Operation) -> bool:
+    """Free of side effects; of most ops their class says so."""
+    return _always_pure(type(op)) or is_side_effect_free(op)
+
+
 def op_cost(op: Operation) -> float:
     """Relative cost of one op on one element; an add is 1, a load or store 1."""
-    if isinstance(op, TableOp):
-        return op.ROW.cost
-    if isinstance(op, RandomOp):
+    return _cost_of(type(op))
+
+
+@cache
+def _cost_of(kind: type[Operation]) -> float:
+    if issubclass(kind, TableOp):
+        return kind.ROW.cost
+    if issubclass(kind, RandomOp):
         return 30
-    if isinstance(op, k.LoadOp | k.StoreOp | BoundOp | IfOp):
+    if issubclass(kind, k.LoadOp | k.StoreOp | BoundOp | IfOp):
         return 1
     return 0.5
 

@@ -26,7 +26,6 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import ExprAttr
@@ -40,6 +39,7 @@ from minductor.passes.kernel._tree import (
     child_loops,
     estimate,
     is_leaf,
+    is_pure,
     kernels_of,
     module_hints,
     set_words,
@@ -194,13 +194,12 @@ def _append(
     written: set[SSAValue],
 ) -> None:
     """Add an op, or use the equal one that is there."""
-    pure = is_side_effect_free(op) or isinstance(op, BoundOp)
+    pure = is_pure(op) or isinstance(op, BoundOp)
     pure |= isinstance(op, k.LoadOp) and op.buffer not in written
     if op.regions or not pure:
         body.add_op(op)
         return
-    key = (op.name, tuple(map(id, op.operands)), tuple(op.properties.items()))
-    key += tuple(r.type for r in op.results)
+    key = (op.name, *map(id, op.operands), *op.properties.items(), *[r.type for r in op.results])
     found = made.get(key)
     if found is None:
         made[key] = op

@@ -103,6 +103,8 @@ class _Chooser:
         self.vector_bytes = VECTOR_BYTES[options.isa]
         self.unroll, self.pairs, self.shuffles = options.unroll, options.pairs, options.shuffles
         self.hints = hints
+        self.lanes: dict[Loop, int] = {}
+        self.costs: dict[Loop, float] = {}
 
     def place(self, loop: Loop) -> None:
         """Give lanes to this loop or to loops inside it, whichever is cheaper."""
@@ -115,6 +117,12 @@ class _Chooser:
 
     def cost_here(self, loop: Loop) -> float:
         """Cost with lanes on this loop; infinite where it cannot have them."""
+        found = self.costs.get(loop)
+        if found is None:
+            found = self.costs[loop] = self._cost_here(loop)
+        return found
+
+    def _cost_here(self, loop: Loop) -> float:
         lanes = self.lanes_of(loop)
         if lanes == 1 or not can_have_lanes(loop):
             return float("inf")
@@ -167,6 +175,12 @@ class _Chooser:
 
     def lanes_of(self, loop: Loop) -> int:
         """Lanes by the widest element computed with, at most the loop's extent."""
+        found = self.lanes.get(loop)
+        if found is None:
+            found = self.lanes[loop] = self._lanes_of(loop)
+        return found
+
+    def _lanes_of(self, loop: Loop) -> int:
         lanes = self.vector_bytes // widest(loop)
         extent = loop.extent.data.as_int
         while extent is not None and lanes > max(1, extent):

@@ -98,3 +98,10 @@ template<class T> INL void transpose(T *t, i64 rows, i64 cols) {
   __builtin_memcpy(copy, t, sizeof(T) * rows * cols);
   for (i64 j = 0; j < cols; ++j) for (i64 i = 0; i < rows; ++i) t[j * rows + i] = copy[i * cols + j];
 }
+//@ CALLED
+// call_f: f compiled once for each type of one register; pairs are two calls.
+#define CALLED(f) \
+template<class V, class... W> static __attribute__((noinline)) V out_##f(V x, W... y) { return f(x, y...); } \
+template<class V, class... W> INL V call_##f(V x, W... y) { \
+  if constexpr (is_pair<V>) return V{call_##f(x.a, y.a...), call_##f(x.b, y.b...)}; else return out_##f(x, y...); \
+}
