@@ -224,6 +224,8 @@ class Compile:
             return passes
         name = _pipeline(target)
         native: dict[str, Any] = {"threads": torch.get_num_threads(), "isa": machine_isa()}
+        if target == "triton":
+            native["flash"] = has_flash()
         if self.options.eager_random:
             native["random"] = "eager"
         wanted = {**native, **self.options.routed()}
@@ -342,6 +344,14 @@ def machine_isa() -> str:
     if "avx2" in words:
         return "avx2"
     return "neon" if {"aarch64;", "arm64;"} & words else "portable"
+
+
+def has_flash() -> bool:
+    """Whether torch has flash attention for this CUDA device, as its `sdp_utils` tell."""
+    if not torch.cuda.is_available() or torch.version.hip is not None:
+        return False
+    built = getattr(torch.backends.cuda, "is_flash_attention_available", lambda: False)
+    return torch.cuda.get_device_capability() >= (8, 0) and bool(built())
 
 
 def _devices(gm: GraphModule) -> set[str]:

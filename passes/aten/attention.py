@@ -22,15 +22,21 @@ none that is NaN or +inf.
 Scores of half types are rounded by eager's products and not by the library, whose result is the
 closer one.
 
+On CUDA its kernel for half types says, by an infinite logarithm of the sum, which queries those
+are. There the default is to take it and put the NaN back, in the kernel that reads the result:
+
+      %o, %l, .. = aten._scaled_dot_product_flash_attention.default(%q, %k, %v, scale = 0.5)
+      %r = aten.where.self(abs(%l) < inf, %o, NaN)
+
 Refused always: dropout, which would draw other numbers; a graph that keeps a value inside for its
 backward (in training the backward is made before this level sees the graph); masked scores that
-are a finite number, for which a row of masked keys is uniform; a mask that is scaled; devices whose
-kernels' layouts are not known here.
+are a finite number, for which a row of masked keys is uniform; a mask that is scaled; on CUDA all
+that the kernel does not take: masks, other types, widths, or devices (`flash=false`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
@@ -39,25 +45,25 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from minductor.dialects.aten import AtenOp, Random, ScalarOp
-from minductor.dialects.expr import ONE, Expr
-from minductor.dialects.pyattrs import DTypeAttr
+from minductor.dialects.expr import ONE
 from minductor.dialects.types import TensorType
+from minductor.passes.aten._attend import VIEWS, Parts, on_cpu, on_cuda
 from minductor.passes.aten._match import defined_by, number, tensor_type
-from minductor.passes.aten._price import traffic
-from minductor.passes.aten._rewriter import Ops, Outcome, Refusal, Rules, rewrite_module
+from minductor.passes.aten._rewriter import Outcome, Refusal, Rules, rewrite_module
 from minductor.passes.base import MiniPass
 
-VIEWS = ("aten.view.default", "aten._unsafe_view.default")
 CASTS = ("aten._to_copy.default", "aten.prims.convert_element_type.default")
-FLASH = "_scaled_dot_product_flash_attention_for_cpu.default"
+WIDEST = 256
+"""Columns of a head that the kernel on CUDA takes; they come in eights."""
 
 
 @dataclass(frozen=True)
 class AtenAttentionPass(MiniPass):
     """Attention that is written out becomes the library's.
 
-    scores: "exact" refuses, since rows without a finite score would differ; "finite" promises that
-    there are none. emulate: half types are refused, whose scores the library keeps in f32.
+    scores: "exact" refuses, since rows without a finite score would differ, but on CUDA, where
+    their NaN are put back; "finite" promises that there are none. emulate: half types are refused,
+    whose scores the library keeps in f32. flash: the CUDA device has the kernel.
     """
 
     name = "aten-attention"
@@ -65,6 +71,7 @@ class AtenAttentionPass(MiniPass):
 
     scores: str = "exact"
     emulate: bool | None = None
+    flash: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.scores not in ("exact", "finite"):
@@ -74,32 +81,22 @@ class AtenAttentionPass(MiniPass):
             found = _found(op)
             if not isinstance(found, Parts):
                 return None if found is None else Refusal(found)
-            if self.scores == "exact":
+            device = found.scores.device.partition(":")[0]
+            if device != "cpu" and not self.flash:
+                return Refusal(f"{device} has no kernel for it here")
+            if self.scores == "exact" and device == "cpu":
                 return Refusal(
                     "the library's attention gives 0, not NaN, where all scores of a query are "
                     "-inf or NaN; scores=finite promises that there is no such query"
                 )
             if self.emulate and found.scores.info.size < 4:
                 return Refusal("the library does not round scores to a half type, as eager does")
-            return _rewritten(op, found)
+            if device == "cpu":
+                return on_cpu(op, found)
+            return on_cuda(op, found, self.scores == "exact")
 
         rules: Rules = {"aten.bmm.default": (attention,)}
         rewrite_module(ctx, op, self.name, rules)
-
-
-@dataclass
-class Parts:
-    """What was found: rank-3 operands of the two products, the scores between, scale and mask."""
-
-    query: SSAValue
-    keys: SSAValue
-    values: SSAValue
-    scores: TensorType
-    scale: float = 1.0
-    mask: SSAValue | None = None
-    hidden: SSAValue | None = None
-    keep: bool = False
-    ops: list[Operation] = field(default_factory=list[Operation])
 
 
 class _Walk:
@@ -238,12 +235,15 @@ def _why_not(op: AtenOp, parts: Parts) -> str | None:
     if own is None or own.sizes[1:] != pair or parts.scores.sizes[-2:] != pair:
         return None
     if query.device != "cpu":
-        return f"the layouts of its kernels on {query.device} are not known here"
+        why = _why_not_on_cuda(parts, query, keys)
+        if why is not None:
+            return why
     if query.dtype not in ("f32", "f64", "bf16", "f16"):
         return f"it has no kernel for {query.dtype}"
     if query.sizes[-1] is not values.sizes[-1]:
         return "the values have another width than the queries"
-    if not query.is_contiguous or keys.strides[1] is not ONE or values.strides[-1] is not ONE:
+    by_rows = query.is_contiguous and keys.strides[1] is values.strides[-1] is ONE
+    if query.device == "cpu" and not by_rows:
         return "its operands are not laid out row by row"
     if parts.scale <= 0:
         return "the scale is not positive"
@@ -255,6 +255,20 @@ def _why_not(op: AtenOp, parts: Parts) -> str | None:
                     other = use.operation.name
                     return f"%{result.name_hint} inside is used elsewhere too, by {other}"
     return _bad_mask(parts, query)
+
+
+def _why_not_on_cuda(parts: Parts, query: TensorType, keys: TensorType) -> str | None:
+    if query.device.partition(":")[0] != "cuda" or query.dtype not in ("bf16", "f16"):
+        return f"it has no kernel for {query.dtype} on {query.device}"
+    if parts.mask is not None:
+        return "its kernel on CUDA takes no mask"
+    sizes = [n.as_int for n in (*query.sizes, keys.sizes[2])]
+    if not all(sizes):
+        return "its kernel on CUDA wants sizes that are known, and not 0"
+    width = sizes[2]
+    if width is None or width % 8 or width > WIDEST:
+        return f"heads of {width} columns: its kernel on CUDA takes eights up to {WIDEST}"
+    return None
 
 
 def _bad_mask(parts: Parts, query: TensorType) -> str | None:
@@ -282,130 +296,3 @@ def _fill(value: SSAValue) -> float | None:
             return None
         found = full.arg("s" if full.name == "aten.scalar_tensor.default" else "fill_value")
     return found if isinstance(found, int | float) else None
-
-
-# -- the other side -------------------------------------------------------------------------------
-class _Builder:
-    def __init__(self) -> None:
-        self.ops: list[Operation] = []
-
-    def add(self, overload: str, type_: TensorType, /, **args: Any) -> SSAValue:
-        """A new op; its result."""
-        self.ops.append(AtenOp.make(overload, args, [type_]))
-        return self.ops[-1].results[0]
-
-    def heads(self, value: SSAValue, batch: Expr, heads: Expr) -> SSAValue:
-        """[batch * heads, n, width] as [batch, heads, n, width]."""
-        type_ = tensor_type(value)
-        assert type_ is not None
-        sizes = [batch, heads, *type_.sizes[1:]]
-        strides = [heads * type_.strides[0], *type_.strides]
-        apart = type_.with_(sizes=sizes, strides=strides)
-        return self.add("view.default", apart, self=value, size=sizes)
-
-
-def _rewritten(op: AtenOp, parts: Parts) -> Outcome:
-    b = _Builder()
-    sizes = parts.scores.sizes
-    batch, heads = (sizes[0], sizes[1]) if len(sizes) == 4 else (sizes[0], ONE)
-    query = b.heads(parts.query, batch, heads)
-    keys, values = _repeated(b, parts.keys, True), _repeated(b, parts.values, False)
-    if keys is None or values is None or _heads_of(keys) is not _heads_of(values):
-        keys = b.heads(_turned(b, parts.keys), batch, heads)
-        values = b.heads(parts.values, batch, heads)
-    out, result = tensor_type(query), tensor_type(op.results[0])
-    assert out is not None
-    assert result is not None
-    args: dict[str, Any] = {"query": query, "key": keys, "value": values, "scale": parts.scale}
-    if parts.mask is not None:
-        args["attn_mask"] = _mask(b, parts, out)
-    sums = "f64" if out.dtype == "f64" else "f32"
-    rows, count = out.sizes[2], out.sizes[1]
-    logs = TensorType.make(sums, out.sizes[:3], [rows * count, ONE, count])
-    flash = AtenOp.make(FLASH, args, [out, logs])
-    b.ops.append(flash)
-    b.add("view.default", result, self=flash.results[0], size=list(result.sizes))
-    last = b.ops[-1].results[0]
-    note = "attention: the scores stay out of memory"
-    return Ops(tuple(b.ops), (last,), note, 4 * traffic(parts.scores.with_(dtype=out.dtype)))
-
-
-def _turned(b: _Builder, keys: SSAValue) -> SSAValue:
-    """[n, width, keys] as [n, keys, width]."""
-    type_ = tensor_type(keys)
-    assert type_ is not None
-    (n, w, k), (sn, sw, sk) = type_.sizes, type_.strides
-    turned = type_.with_(sizes=[n, k, w], strides=[sn, sk, sw])
-    return b.add("permute.default", turned, self=keys, dims=[0, 2, 1])
-
-
-def _repeated(b: _Builder, value: SSAValue, turned: bool) -> SSAValue | None:
-    """The tensor [batch, fewer heads, n, width] whose heads were repeated to give the operand."""
-    permutes = 0
-    while isinstance(value.owner, AtenOp):
-        inner = value.owner
-        if inner.name == "aten.expand.default":
-            break
-        last = _last_two(inner.results[0])
-        if inner.name == "aten.permute.default":
-            dims = list(inner.arg("dims"))
-            rank = len(dims)
-            if [d % rank for d in dims] != [*range(rank - 2), rank - 1, rank - 2]:
-                return None
-            permutes += 1
-        elif inner.name not in (*VIEWS, "aten.clone.default"):
-            return None
-        elif last != _last_two(inner.operands[0]):
-            return None
-        value = inner.operands[0]
-    expand = defined_by(value, "aten.expand.default")
-    if expand is None or permutes != int(turned):
-        return None
-    few, many = tensor_type(expand.operands[0]), tensor_type(value)
-    if few is None or many is None or few.rank != 5 or few.sizes[2] is not ONE:
-        return None
-    if [*few.sizes[:2], *few.sizes[3:]] != [*many.sizes[:2], *many.sizes[3:]]:
-        return None
-    kept = (0, 1, 3, 4)
-    sizes, strides = [few.sizes[i] for i in kept], [few.strides[i] for i in kept]
-    if strides[-1] is not ONE:
-        return None
-    type_ = few.with_(sizes=sizes, strides=strides)
-    return b.add("squeeze.dims", type_, self=expand.operands[0], dim=[2])
-
-
-def _last_two(value: SSAValue) -> tuple[Expr, ...]:
-    type_ = tensor_type(value)
-    return () if type_ is None else type_.sizes[-2:]
-
-
-def _heads_of(value: SSAValue) -> Expr | None:
-    type_ = tensor_type(value)
-    return None if type_ is None else type_.sizes[1]
-
-
-def _mask(b: _Builder, parts: Parts, out: TensorType) -> SSAValue:
-    """The mask as numbers that are added, of rank 4 or 2."""
-    mask = parts.mask
-    assert mask is not None
-    type_ = tensor_type(mask)
-    assert type_ is not None
-    if parts.hidden is not None:
-        zero, low = (_number(b, n, out) for n in (0.0, -inf))
-        type_ = TensorType.make(out.dtype, type_.sizes)
-        yes, no = (zero, low) if parts.keep else (low, zero)
-        mask = b.add("where.self", type_, condition=mask, self=yes, other=no)
-    rank = parts.scores.rank
-    if type_.rank == 2 and rank == 4:
-        return mask
-    sizes = [*[ONE] * (rank - type_.rank), *type_.sizes]
-    strides = [*[ONE] * (rank - type_.rank), *type_.strides]
-    if rank == 3:
-        sizes, strides = [sizes[0], ONE, *sizes[1:]], [strides[0], ONE, *strides[1:]]
-    wide = type_.with_(sizes=sizes, strides=strides)
-    return mask if wide is type_ else b.add("view.default", wide, self=mask, size=sizes)
-
-
-def _number(b: _Builder, value: float, out: TensorType) -> SSAValue:
-    type_ = TensorType.make(out.dtype, [])
-    return b.add("scalar_tensor.default", type_, s=value, dtype=DTypeAttr(out.dtype))
