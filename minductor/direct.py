@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._dynamo import compiled_autograd
+from torch._functorch._aot_autograd import runtime_wrappers
 from torch._guards import TracingContext
 from torch.fx import GraphModule
 
@@ -41,10 +42,12 @@ _DETERMINISTIC = (
 
 @dataclass(frozen=True)
 class Layout:
-    """Size and stride of a tangent, as the backward was compiled for it."""
+    """Size and stride of a tangent, as the backward was compiled for it; where they are symbolic,
+    the memory format whose strides they are."""
 
     size: tuple[int, ...]
     stride: tuple[int, ...]
+    format: torch.memory_format | None = None
 
 
 @dataclass(frozen=True)
@@ -101,18 +104,20 @@ def refusal(meta: Any, graphs: Mapping[str, Seen], inputs: Sequence[Any]) -> str
     if foreign is not None:
         return f"{foreign} is not an op of torch"
     if not all(type(x) in _TENSORS for x in inputs):
-        return "an input is a number or a tensor subclass"
+        return "an input is a float or a tensor subclass"
     if not first.inputs == len(inputs) == len(meta.input_info):
         return "the graph takes other inputs than the function"
     if getattr(TracingContext.try_get(), "fakify_first_call", False):
         return "the first call is answered with fake tensors"
+    if getattr(meta, "dynamic_outputs", False) and _mark_function() is None:
+        return "results cannot be marked as dynamic"
     reason = next((why for name, why in _WORK.items() if getattr(meta, name, None)), None)
     if reason is not None or backward is None:
         return reason
     return _backward_refusal(meta, backward)
 
 
-_TENSORS = (Tensor, torch.nn.Parameter, torch._subclasses.FakeTensor)
+_TENSORS = (Tensor, torch.nn.Parameter, torch._subclasses.FakeTensor, torch.SymInt, int)
 
 _WORK = {
     "num_mutated_inp_runtime_indices": "inputs are written after the graph",
@@ -122,10 +127,7 @@ _WORK = {
     "num_backward_tokens": "effects are kept in order by tokens",
     "is_rng_op_functionalized": "random states are threaded through the graphs",
     "num_graphsafe_rng_states": "random states are threaded through the graphs",
-    "dynamic_outputs": "sizes of results vary",
-    "dynamic_saved_tensors_idxs": "sizes of saved tensors vary",
     "act_input_indices": "an input waits for a collective",
-    "num_symints_saved_for_bw": "sizes are saved for the backward",
     "num_opaque_objects_saved_for_bw": "objects are saved for the backward",
     "indices_of_inputs_that_requires_grad_with_mutations_in_bw": "the backward writes inputs",
 }
@@ -133,14 +135,27 @@ _WORK = {
 
 
 def _backward_refusal(meta: Any, backward: Seen) -> str | None:
+    layouts = _tangents(meta, backward)
     for i, info in enumerate(meta.input_info):
         if i in backward.holes and info.requires_grad:
             return "an input asks for a gradient and gets none"
-    if None in backward.tangents or len(backward.tangents) != len(_with_tangents(meta)):
+    if None in layouts or len(layouts) != len(_with_tangents(meta)):
         return "the layout of a tangent is not known"
     if _hooks_are_traced():
         return "hooks on saved tensors are traced"
     return None
+
+
+def _tangents(meta: Any, backward: Seen) -> tuple[Layout | None, ...]:
+    """Layouts of the tangents; for symbolic ones the memory format that AOTAutograd chose."""
+    chosen = getattr(meta, "subclass_tangent_meta", None) or ()
+    formats = [getattr(getattr(m, "memory_format", None), "memory_format", None) for m in chosen]
+    if len(formats) != len(backward.tangents):
+        return backward.tangents
+    return tuple(
+        Layout((), (), made) if known is None and made is not None else known
+        for known, made in zip(backward.tangents, formats, strict=True)
+    )
 
 
 def _hooks_are_traced() -> bool:
@@ -161,8 +176,9 @@ class Plan:
     """What a call has to do.
 
     returns: how many results are the user's; checked: how many saved tensors follow them whose
-    versions are checked (more may follow); constant: results without a gradient; unsafe_views:
-    results that are made to look like no view; written: inputs whose version counts up;
+    versions are checked (more may follow); numbers: how many sizes are saved, behind all tensors;
+    dynamic: dimensions of results that may vary, for Dynamo to know; constant: results without a
+    gradient; unsafe_views: results that are made to look like no view; written: inputs whose version counts up;
     autocast: whether it is on outside, and off inside; free_order: whether it was compiled outside
     of deterministic mode; tangents: result and layout of each.
     """
@@ -171,6 +187,8 @@ class Plan:
     backward: Boxed | None
     returns: int
     checked: int
+    numbers: int
+    dynamic: tuple[tuple[int, set[int]], ...]
     constant: tuple[int, ...]
     unsafe_views: tuple[int, ...]
     written: tuple[int, ...]
@@ -186,14 +204,17 @@ def plan_of(meta: Any, graphs: Mapping[str, Seen]) -> Plan:
     outputs = list(enumerate(meta.output_info))
     returns = meta.num_outputs
     unchecked = getattr(meta, "num_tensors_saved_with_no_vc_check", None) or 0
-    layouts = () if backward is None else backward.tangents
-    saved = 0 if backward is None else backward.inputs - len(layouts)
+    layouts = () if backward is None else _tangents(meta, backward)
+    numbers = getattr(meta, "num_symints_saved_for_bw", None) or 0
+    saved = 0 if backward is None else backward.inputs - len(layouts) - numbers
     places = () if backward is None else _with_tangents(meta)
     return Plan(
         first.product,
         None if backward is None else backward.product,
         returns,
         saved - unchecked,
+        numbers,
+        tuple((i, dims) for i, info in outputs if (dims := getattr(info, "dynamic_dims", None))),
         tuple(i for i, info in outputs if not info.requires_grad),
         tuple(meta.unsafe_view_out_indices),
         tuple(meta.mutated_graph_handled_indices_seen_by_autograd),
@@ -208,7 +229,30 @@ def call_of(plan: Plan, wrapped: Callable[..., Any]) -> Callable[..., Any]:
 
     wrapped: the same with AOTAutograd's wrappers, whose backward compiled autograd can take along.
     """
-    return _inference(plan) if plan.backward is None else _training(plan, wrapped)
+    call = _inference(plan) if plan.backward is None else _training(plan, wrapped)
+    return _marking(call, plan.dynamic) if plan.dynamic else call
+
+
+def _marking(
+    call: Callable[..., Any], dynamic: Sequence[tuple[int, set[int]]]
+) -> Callable[..., Any]:
+    """The call, whose results tell Dynamo at the next graph which of their sizes vary."""
+    mark = _mark_function()
+    assert mark is not None
+
+    def marked(*args: Any) -> Any:
+        results = call(*args)
+        for i, dims in dynamic:
+            mark(results[i], dims)
+        return results
+
+    return marked
+
+
+def _mark_function() -> Callable[[Tensor, set[int]], None] | None:
+    """AOTAutograd's way to mark a tensor, which has changed its name; None where it has another."""
+    names = ("mark_dynamo_propagated_dynamic_indices", "maybe_mark_dynamic_helper")
+    return next((f for n in names if (f := getattr(runtime_wrappers, n, None)) is not None), None)
 
 
 def _inference(plan: Plan) -> Callable[..., Any]:
@@ -244,7 +288,7 @@ def _quiet(product: Boxed, autocast: bool) -> Boxed:
 def _training(plan: Plan, wrapped: Callable[..., Any]) -> Callable[..., Any]:
     assert plan.backward is not None
     run, run_back = (_quiet(p, plan.autocast) for p in (plan.forward, plan.backward))
-    returns, checked = plan.returns, plan.checked
+    returns, checked, numbers = plan.returns, plan.checked, plan.numbers
 
     class Direct(torch.autograd.Function):
         boxed_grads_call = True  # gradients come in a list, and go as soon as they are used
@@ -252,6 +296,9 @@ def _training(plan: Plan, wrapped: Callable[..., Any]) -> Callable[..., Any]:
         @staticmethod
         def forward(ctx: Any, *args: Any) -> Any:
             results = run(list(args))
+            ctx.numbers = results[len(results) - numbers :]
+            if numbers:
+                results = results[:-numbers]
             kept = [x.detach() if x._is_view() else x for x in results[returns:]]
             ctx.save_for_backward(*kept[:checked])
             ctx.unchecked = kept[checked:]
@@ -272,7 +319,7 @@ def _training(plan: Plan, wrapped: Callable[..., Any]) -> Callable[..., Any]:
             raise RuntimeError(_DETERMINISTIC)
         tangents = [_coerced(gradients[i], layout) for i, layout in plan.tangents]
         gradients.clear()
-        args = [*ctx.saved_tensors, *ctx.unchecked, *tangents]
+        args = [*ctx.numbers, *ctx.saved_tensors, *ctx.unchecked, *tangents]
         del tangents, given
         if torch.is_grad_enabled():
             return _once(ctx, run_back, args)
@@ -310,7 +357,14 @@ def _coerced(gradient: Any, layout: Layout) -> Any:
     Raises RuntimeError for a tensor subclass that is not a parameter: the backward was compiled
     for a plain tensor.
     """
-    if gradient is None or gradient.stride() == layout.stride:
+    if gradient is None:
+        return None
+    if layout.format is not None:
+        gradient = _plain(gradient)
+        if not gradient.is_contiguous(memory_format=layout.format):
+            gradient = gradient.contiguous(memory_format=layout.format)
+        return gradient
+    if gradient.stride() == layout.stride:
         return _plain(gradient)
     made = torch.empty_strided(
         layout.size, layout.stride, dtype=gradient.dtype, device=gradient.device

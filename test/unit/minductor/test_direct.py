@@ -239,7 +239,7 @@ REFUSED: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "written": (lambda x: _written(x * 1 if x.requires_grad else x), WITHOUT, {}),
     "aliased": (_aliased, "share memory", {}),
     "view of an input": (lambda x: x.t(), "share memory", {}),
-    "sizes": (lambda x: x.exp() * x.shape[0], "number or a tensor subclass", {"dynamic": True}),
+    "sizes": (lambda x: x.exp() * x.shape[0], WITHOUT, {"dynamic": True}),
     "control flow": (_controlled, "cond is not an op of torch", {}),
 }
 
@@ -254,6 +254,55 @@ def test_refusals(name: str, training: bool) -> None:
     torch.testing.assert_close(got, f(x.detach().clone()), check_stride=True)
     assert len(said.lines) == 1
     assert (reason if training or name != "aliased" else WITHOUT) in said.lines[0]
+
+
+def varying(x: Tensor, w: Tensor) -> tuple[Any, ...]:
+    """Sizes are saved for the backward, and one is a result."""
+    y = x.sin().sum(0, keepdim=True).expand(x.shape[0], -1) @ w
+    return y / x.shape[0], x.shape[0], (x * 2).detach()
+
+
+def test_symbolic_sizes_in_training() -> None:
+    """One compile for all sizes; a gradient in another layout is laid out anew."""
+    said = Said()
+    compiled = said.compile(varying, dynamic=True)
+    for rows in (4, 9, 3):
+        args = [leaf(rows, 6), leaf(6, 8, seed=1)]
+        torch.testing.assert_close(gradients(compiled, args), gradients(varying, args))
+        assert compiled(*args)[1] == rows
+        for f in (compiled, varying):
+            f(*args)[0].backward(torch.linspace(0, 1, 8 * rows).view(8, rows).t())
+        assert args[0].grad is not None
+        torch.testing.assert_close(
+            args[0].grad, 2 * gradients_of(varying, args, torch.linspace(0, 1, 8 * rows))
+        )
+    assert said.lines == [WITHOUT]
+
+
+def gradients_of(f: Callable[..., Any], args: list[Tensor], values: Tensor) -> Tensor:
+    """The first argument's gradient for a tangent that lies by columns."""
+    out = f(*args)[0]
+    (found,) = torch.autograd.grad(out, args[0], values.view(out.shape[1], out.shape[0]).t())
+    return found
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_the_next_graph_learns_what_varies(training: bool) -> None:
+    """Behind a graph break the sizes of a result stay symbolic from the first call on."""
+    said = Said()
+
+    def broken(x: Tensor) -> Tensor:
+        y = torch.cat([x.sin(), x])
+        torch._dynamo.graph_break()
+        return y * y.shape[0]
+
+    f = said.compile(broken, dynamic=None)
+    for rows in (4, 5, 7, 11):
+        x = leaf(rows, 3)
+        x = x if training else x.detach()
+        torch._dynamo.mark_dynamic(x, 0)
+        torch.testing.assert_close(f(x), broken(x))
+    assert said.lines == [WITHOUT] * 2
 
 
 def test_custom_ops_keep_the_wrappers() -> None:
