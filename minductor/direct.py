@@ -176,11 +176,12 @@ class Plan:
     """What a call has to do.
 
     returns: how many results are the user's; checked: how many saved tensors follow them whose
-    versions are checked (more may follow); numbers: how many sizes are saved, behind all tensors;
-    dynamic: dimensions of results that may vary, for Dynamo to know; constant: results without a
-    gradient; unsafe_views: results that are made to look like no view; written: inputs whose version counts up;
-    autocast: whether it is on outside, and off inside; free_order: whether it was compiled outside
-    of deterministic mode; tangents: result and layout of each.
+    versions are checked (more may follow); numbers: how many sizes are saved, behind all
+    tensors; dynamic: dimensions of results that may vary, for Dynamo to know; constant: results
+    without a gradient; unsafe_views: results that are made to look like no view; written:
+    inputs whose version counts up; autocast: whether it is on outside, and off inside;
+    free_order: whether it was compiled outside of deterministic mode; tangents: result and
+    layout of each.
     """
 
     forward: Boxed
@@ -357,19 +358,15 @@ def _coerced(gradient: Any, layout: Layout) -> Any:
     Raises RuntimeError for a tensor subclass that is not a parameter: the backward was compiled
     for a plain tensor.
     """
-    if gradient is None:
-        return None
-    if layout.format is not None:
-        gradient = _plain(gradient)
-        if not gradient.is_contiguous(memory_format=layout.format):
-            gradient = gradient.contiguous(memory_format=layout.format)
+    gradient = _plain(gradient)
+    if gradient is None or gradient.stride() == layout.stride:
         return gradient
-    if gradient.stride() == layout.stride:
-        return _plain(gradient)
+    if layout.format is not None:
+        return gradient.contiguous(memory_format=layout.format)
     made = torch.empty_strided(
         layout.size, layout.stride, dtype=gradient.dtype, device=gradient.device
     )
-    return made.copy_(_plain(gradient))
+    return made.copy_(gradient)
 
 
 def _plain(gradient: Any) -> Any:
