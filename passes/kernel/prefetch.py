@@ -15,6 +15,15 @@ access's own walk; where rows are short and lie apart it leads into a row of a l
 into the next row of the loop around. Buffers that stay in a near cache, rows that an earlier stage
 brought, gathers, and tiles, which move whole blocks, are left alone; so are stores that a later
 stage reads: with the next row beside it, the row in work is no longer near.
+
+A stage that reads its row from a cache and computes for long leaves the memory idle, which the
+stage that brings the row then waits for. So the costly one asks for the next row (`cover`):
+
+    %m = kernel.reduce d1 : 1024 <lanes 16, ..> [max] -> f32 {
+      %a = kernel.load %x[1024 * d0 + d1] : f32  .. }
+    %s = kernel.reduce d2 : 1024 <lanes 16, ..> [add] -> f32 {
+      %b = kernel.load %x[1024 * d0 + d2] {ahead = #loop.expr<1024>} : f32
+      %c = scalar.sub %b, %m : f32   %e = scalar.exp %c : f32  .. }
 """
 
 from __future__ import annotations
@@ -32,7 +41,14 @@ from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.types import BufType
 from minductor.passes.base import MiniPass
-from minductor.passes.kernel._tree import LOOPS, Loop, estimate, kernels_of, module_hints
+from minductor.passes.kernel._tree import (
+    LOOPS,
+    Loop,
+    body_cost,
+    estimate,
+    kernels_of,
+    module_hints,
+)
 from minductor.passes.kernel._walks import Access, accesses_of, item_of
 
 HALF_LINE = 32
@@ -41,6 +57,10 @@ NEAR = 32 << 10
 """Bytes of a row that may be fetched whole while the row before is worked on."""
 WASTE = 8
 """A request may miss its row in one of so many cases."""
+FAR = 128 << 10
+"""Bytes of a row that may wait in the second cache while a stage that stores nothing works."""
+COVER = 8.0
+"""Cost of an element's work, beyond that of the stage that brings it, which hides a request."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +68,7 @@ class KernelPrefetchPass(MiniPass):
     """Write `ahead` on accesses of C++ kernels.
 
     prefetch: bytes of its walk that an access looks ahead, 0 leaves all as it is; beyond: KiB of a
-    buffer from which on it is not taken to be in a near cache.
+    buffer from which on it is not taken to be in a near cache; cover: costly stages ask for rows.
     """
 
     name = "kernel-prefetch"
@@ -56,6 +76,7 @@ class KernelPrefetchPass(MiniPass):
 
     prefetch: int = 4096
     beyond: int = 256
+    cover: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Look at each access of every C++ kernel, in order."""
@@ -63,14 +84,14 @@ class KernelPrefetchPass(MiniPass):
             return
         hints = module_hints(op)
         for kernel in kernels_of(op, "cpp"):
-            seen: set[tuple[SSAValue, Expr]] = set()
+            alike: dict[tuple[SSAValue, Expr], list[Access]] = {}
             for access in accesses_of(kernel):
-                key = (access.buffer, _numbered(access))
-                new = key not in seen and self._streams(access, hints)
-                seen.add(key)
-                ahead = self._ahead(access, hints) if new else None
+                alike.setdefault((access.buffer, _numbered(access)), []).append(access)
+            for first, *later in alike.values():
+                ahead = self._ahead(first, hints) if self._streams(first, hints) else None
                 if ahead is not None:
-                    access.ahead = ExprAttr(ahead)
+                    first.ahead = ExprAttr(ahead)
+                    self._cover(first, later, hints)
 
     def _streams(self, op: Access, hints: Mapping[Atom, int]) -> bool:
         """Consecutive elements along the lanes, of a large buffer, under no condition."""
@@ -90,6 +111,23 @@ class KernelPrefetchPass(MiniPass):
         index, atom = op.index.data[0], ex.dim_atom(lane.var.data)
         in_order = index.is_linear_in(atom) and index.coeff(atom) is ex.ONE
         return in_order and lane.words.data.lanes * item_of(op) >= HALF_LINE
+
+    def _cover(self, first: Access, later: list[Access], hints: Mapping[Atom, int]) -> None:
+        """Let the costliest later stage of the row ask for the next one, where it has the time."""
+        stages = [op for op in later if self.cover and isinstance(op, k.LoadOp)]
+        costly = max(stages, key=_work, default=None)
+        if (
+            costly is None
+            or _work(costly) < _work(first) + COVER
+            or not self._streams(costly, hints)
+        ):
+            return
+        row = _row_of(first, costly, hints)
+        if row is None or row.moved > (NEAR if _stores(costly) else FAR):
+            return
+        costly.ahead = ExprAttr(row.stride * -(-self.prefetch // row.moved))
+        if row.moved <= NEAR:
+            first.ahead = None
 
     def _ahead(self, op: Access, hints: Mapping[Atom, int]) -> Expr | None:
         """How many elements ahead; None where the walk is too short or not a regular one."""
@@ -131,6 +169,34 @@ class _Step:
         if around is None or count * WASTE <= self.trips or self.moved * self.trips > NEAR:
             return self.stride * count
         return around.stride
+
+
+def _work(op: Access) -> float:
+    """Cost of an iteration of the loop around."""
+    return body_cost(next(_loops_around(op)))
+
+
+def _stores(op: Access) -> bool:
+    """The loop around writes memory too, which takes its time."""
+    return any(isinstance(one, k.StoreOp) for one in accesses_of(next(_loops_around(op))))
+
+
+def _row_of(first: Access, last: Access, hints: Mapping[Atom, int]) -> _Step | None:
+    """What two stages walk in one iteration of the loop around both, and how it lies to the next.
+
+    None where they are no neighbours, or the rows lie at no regular distance.
+    """
+    around = list(_loops_around(last))
+    shared = next((loop for loop in _loops_around(first) if loop in around), None)
+    if shared is None or shared.words.data.lanes > 1 or around.index(shared) == 0:
+        return None
+    index, atom, moved = last.index.data[0], ex.dim_atom(shared.var.data), item_of(last)
+    for loop in around[: around.index(shared)]:
+        if ex.dim_atom(loop.var.data) in index.vars("d"):
+            moved *= max(1, estimate(loop.extent.data, hints))
+    if not index.is_linear_in(atom) or index.coeff(atom) is ex.ZERO:
+        return None
+    return _Step(index.coeff(atom), moved, max(1, estimate(shared.extent.data, hints)))
 
 
 def _numbered(op: Access) -> Expr:
