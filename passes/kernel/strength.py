@@ -1,4 +1,4 @@
-"""kernel-strength: in vector loops, costly arithmetic becomes cheaper arithmetic of the same value.
+"""kernel-strength: costly arithmetic becomes cheaper arithmetic of the same value.
 
 Before, the last stage of a softmax:
     kernel.parallel d1 : 1024 <lanes 16, unroll 4, tail none> {
@@ -7,12 +7,16 @@ Before, the last stage of a softmax:
 After:
       %q = scalar.divide_by %e, %s : f32
 
-A vector division takes ten cycles and more, of which nothing overlaps with the next one. Where the
-divisor does not change in the loop its reciprocal is taken once before, and a quotient is a product
-and a correction of it, with the same rounding. A division by a power of two is a product.
+In a vector loop a division takes ten cycles and more, of which nothing overlaps with the next one.
+Where the divisor does not change in the loop its reciprocal is taken once before, and a quotient is
+a product and a correction of it, with the same rounding. A division by a power of two is a product.
 
 `1 + erf(x)` (of a gelu) becomes `scalar.erf_plus_one`: one exponential without a branch of its own
 for small x, whose relative accuracy the sum would have lost anyway.
+
+`select((a > b) | isnan(a), a, b)`, the step of a pooling window, becomes `scalar.maximum a, b`, and
+with `a < b` the minimum: the same in every case, for b NaN and for zeros too. Of single elements it
+would be a branch that nobody can foretell.
 """
 
 from __future__ import annotations
@@ -38,7 +42,7 @@ LEAST = 2.0**-126
 
 @dataclass(frozen=True)
 class KernelStrengthPass(MiniPass):
-    """Rewrite the arithmetic of vector loops of C++ kernels.
+    """Rewrite the arithmetic of C++ kernels, that of divisions and errors in vector loops.
 
     strength: false leaves all as it is.
     """
@@ -49,18 +53,20 @@ class KernelStrengthPass(MiniPass):
     strength: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Look at every op of the table inside a vector loop."""
+        """Look at every op of the table."""
         if not self.strength:
             return
         for kernel in kernels_of(op, "cpp"):
             written = {s.buffer for s in kernel.walk() if isinstance(s, k.StoreOp)}
             for one in [o for o in kernel.walk() if isinstance(o, TableOp)]:
                 loop = vector_loop(one)
-                if loop is None or one.parent is None:
+                if one.parent is None:
                     continue
-                if one.ROW.name == "div":
+                if one.ROW.name == "select":
+                    _join_extreme(one)
+                elif loop is not None and one.ROW.name == "div":
                     _divide(one, loop, written)
-                elif one.ROW.name == "add":
+                elif loop is not None and one.ROW.name == "add":
                     _join_erf(one)
 
 
@@ -138,4 +144,33 @@ def _join_erf(op: TableOp) -> None:
         new.results[0].name_hint = op.results[0].name_hint
         Rewriter.replace_op(op, new)
         Rewriter.erase_op(erf)
+        return
+
+
+# -- extremes -------------------------------------------------------------------------------------
+_EXTREMES = {"gt": "maximum", "lt": "minimum"}
+
+
+def _join_extreme(op: TableOp) -> None:
+    """An extreme by a comparison, a test for NaN and a choice."""
+    test, a, b = op.operands
+    either = test.owner
+    if not isinstance(either, TableOp) or either.ROW.name != "or":
+        return
+    if not isinstance(a.type, AnyFloat):
+        return
+    for one, other in (either.operands, reversed(either.operands)):
+        order, nan = one.owner, other.owner
+        if not isinstance(order, TableOp) or order.ROW.name not in _EXTREMES:
+            continue
+        if not isinstance(nan, TableOp) or nan.ROW.name != "isnan" or nan.operands[0] is not a:
+            continue
+        if list(order.operands) != [a, b]:
+            continue
+        new = scalar(_EXTREMES[order.ROW.name], a, b)
+        new.results[0].name_hint = op.results[0].name_hint
+        Rewriter.replace_op(op, new)
+        for unused in (either, order, nan):
+            if not any(True for _ in unused.results[0].uses):
+                Rewriter.erase_op(unused)
         return

@@ -211,3 +211,30 @@ def test_moments_of_nothing_are_nan() -> None:
         return *torch.var_mean(x, 1), *torch.std_mean(x, 1, correction=0), x.mean(1), x.var(1)
 
     check(f, lambda: (torch.empty(4, 0),), calls=1)
+
+
+@pytest.mark.parametrize("isa", ["avx512", "avx2", "portable"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_extremes_keep_a_nan_at_any_place(dtype: torch.dtype, isa: str) -> None:
+    """A NaN in each lane, in each vector in flight, in the tail; rows of nothing but infinities."""
+
+    def f(x: Tensor) -> tuple[Tensor, ...]:
+        return x.amax(1), x.amin(1), x.softmax(1)
+
+    def rows() -> tuple[Tensor]:
+        x = uniform(104, 100).to(dtype)
+        x[:100].fill_diagonal_(NAN)
+        x[100], x[101], x[102, ::2] = -INF, INF, -0.0
+        return (x,)
+
+    check(f, rows, calls=1, options={"isa": isa})
+
+
+@pytest.mark.parametrize("isa", ["avx512", "portable"])
+def test_pooling_windows_keep_nan_and_ties(isa: str) -> None:
+    def rows() -> tuple[Tensor]:
+        x = uniform(3, 40, 40)
+        x[0, ::3, ::5], x[1, ::2], x[2, 4:8] = NAN, -INF, -0.0
+        return (x,)
+
+    check(lambda x: F.max_pool2d(x, 3, 2, 1), rows, calls=1, options={"isa": isa})

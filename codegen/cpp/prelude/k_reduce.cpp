@@ -7,27 +7,44 @@ template<> constexpr f64 lowest<f64> = -__builtin_inf();
 template<class T> constexpr T highest = is_signed<T> ? T(((u64)1 << (8 * sizeof(T) - 1)) - 1) : T(-1);
 template<> constexpr f32 highest<f32> = __builtin_inff();
 template<> constexpr f64 highest<f64> = __builtin_inf();
-//@ STATE1
+//@ STATE1: STATE1 STATE_OF
 // The running state of a reduction, for scalars and vectors: take a value, merge another state,
-// keep the old one where a mask fails, map each part (to split lanes).
-#define STATE1(name, start, next) \
+// keep the old one where a mask fails, map each part (to split lanes). `single`: of one part; `skips`:
+// joined more simply where no NaN is.
+#define STATE_OF(name, start, next, skips_, plain) \
 template<class V> struct name { \
   typedef el<V> T; \
+  template<class W> using of = name<W>; \
   static constexpr int lanes = width<V>; \
+  static constexpr bool single = true, skips = skips_; \
   V s = bc<V>(start); \
   INL void take(V x) { s = next; } \
   INL void merge(name o) { V x = o.s; s = next; } \
+  template<bool simple> INL void join(name o) { V x = o.s; if constexpr (simple) s = plain; else s = next; } \
   template<class M> INL void keep(M m, name old) { s = m_where(m, s, old.s); } \
   template<class G> INL auto map(G g) const { return name<decltype(g(s))>{g(s)}; } \
 };
+#define STATE1(name, start, next) STATE_OF(name, start, next, false, next)
 //@ r_add
 STATE1(r_add, T(0), s + x)
 //@ r_mul
 STATE1(r_mul, T(1), s * x)
+//@ upper: upper under ordered_
+// m_maximum and m_minimum of what is no constant: AVX-512 keeps the NaN of x within the instruction.
+#if defined(__AVX512F__) && !defined(__clang__)
+INL u16 ordered_(vec<f32, 16> x) { return __builtin_ia32_cmpps512_mask(x, x, 7, -1, 4); }
+INL u8 ordered_(vec<f64, 8> x) { return __builtin_ia32_cmppd512_mask(x, x, 7, -1, 4); }
+INL vec<f32, 16> upper(vec<f32, 16> x, vec<f32, 16> s) { return __builtin_ia32_maxps512_mask(x, s, x, ordered_(x), 4); }
+INL vec<f64, 8> upper(vec<f64, 8> x, vec<f64, 8> s) { return __builtin_ia32_maxpd512_mask(x, s, x, ordered_(x), 4); }
+INL vec<f32, 16> under(vec<f32, 16> x, vec<f32, 16> s) { return __builtin_ia32_minps512_mask(x, s, x, ordered_(x), 4); }
+INL vec<f64, 8> under(vec<f64, 8> x, vec<f64, 8> s) { return __builtin_ia32_minpd512_mask(x, s, x, ordered_(x), 4); }
+#endif
+template<class F> INL F upper(F x, F s) { if constexpr (is_pair<F>) return F{upper(x.a, s.a), upper(x.b, s.b)}; else return m_maximum(x, s); }
+template<class F> INL F under(F x, F s) { if constexpr (is_pair<F>) return F{under(x.a, s.a), under(x.b, s.b)}; else return m_minimum(x, s); }
 //@ r_max
-STATE1(r_max, lowest<T>, m_maximum(x, s))
+STATE_OF(r_max, lowest<T>, upper(x, s), true, greater(x, s))
 //@ r_min
-STATE1(r_min, highest<T>, m_minimum(x, s))
+STATE_OF(r_min, highest<T>, under(x, s), true, smaller(x, s))
 //@ r_any
 STATE1(r_any, T(0), s | x)
 //@ r_all
@@ -47,6 +64,7 @@ STATE1(r_logaddexp, lowest<T>, m_logaddexp(s, x))
 #define STATE_ARG(name, start, better) \
 template<class V, class I> struct name { \
   static constexpr int lanes = width<V>; \
+  static constexpr bool single = false; \
   V v = bc<V>(start<el<V>>); \
   I i = bc<I>(highest<el<I>>); \
   INL void take(V x, I k) { \
@@ -76,6 +94,7 @@ STATE_ARG(r_argmin, highest, <)
 #define STATE_CUM(name, start, better) \
 template<class V, class I> struct name { \
   static constexpr int lanes = width<V>; \
+  static constexpr bool single = false; \
   V v = bc<V>(start<el<V>>); \
   I i = bc<I>((el<I>)-1); \
   INL void take(V x, I k) { \
@@ -99,6 +118,7 @@ STATE_CUM(r_cummin, highest, <=)
 // that all lanes take are counted once, in `whole`; `n` holds what the lanes differ by.
 template<class V, bool twice = sizeof(el<V>) < 8> struct r_welford {
   static constexpr int lanes = width<V>;
+  static constexpr bool single = false;
   typedef vec<f64, width<V>> D;
   D first = bc<D>(0), s1 = bc<D>(0), s2 = bc<D>(0), n = bc<D>(0);
   f64 whole = 0;
@@ -137,6 +157,7 @@ template<class V, bool twice = sizeof(el<V>) < 8> struct r_welford {
 // f64 itself: Welford's recurrence.
 template<class V> struct r_welford<V, false> {
   static constexpr int lanes = width<V>;
+  static constexpr bool single = false;
   V at = bc<V>(0), sq = bc<V>(0), n = bc<V>(0);
   INL void take(V x) {
     n = n + el<V>(1);
@@ -160,6 +181,7 @@ template<class V> struct r_welford<V, false> {
 // Maximum and sum of e^(x - maximum), in one pass (the online softmax).
 template<class V> struct r_max_sumexp {
   static constexpr int lanes = width<V>;
+  static constexpr bool single = false;
   V m = bc<V>(lowest<el<V>>), s = bc<V>(0);
   INL void put(V x, V w) {
     V e = m_exp(-m_abs(x - m));
@@ -182,11 +204,25 @@ template<class S, int N, class X, class... Y> INL void take(Part<N> L, S &s, X x
 // The same for indices that only grow.
 template<class S, int N, class... X> INL void next(Full<N>, S &s, X... x) { s.next(x...); }
 template<class S, int N, class X, class... Y> INL void next(Part<N> L, S &s, X x, Y... y) { S old = s; s.next(x, y...); s.keep(live<X>(L), old); }
-//@ fold_lanes
-// Merge the lanes of a state, halves first.
-template<class S> INL auto fold_lanes(S s) {
-  if constexpr (S::lanes > 1) { auto a = s.map([](auto v) { return low(v); }); a.merge(s.map([](auto v) { return high(v); })); return fold_lanes(a); }
-  else return s;
+//@ fold_lanes: fold_lanes fold_turned turned_ turned
+// Merge the lanes of a state, halves first; from one register of 16 bytes on by turning it round. A
+// maximum looks for NaN once, not at each step.
+template<int k, class V, int... I> INL V turned_(V x, seq<I...>) { return __builtin_shufflevector(x, x, ((I + k) % (int)sizeof...(I))...); }
+template<int k, class V> INL V turned(V x) { return turned_<k>(x, upto<width<V>>()); }
+template<int k, bool plain, class S> INL auto fold_turned(S s) {
+  if constexpr (k == 0) return s.map([](auto v) { return lane(v, 0); });
+  else { s.template join<plain>(s.map([](auto v) { return turned<k>(v); })); return fold_turned<k / 2, plain>(s); }
+}
+template<bool plain = false, class S> INL auto fold_lanes(S s) {
+  if constexpr (S::lanes == 1) return s;
+  else if constexpr (!S::single) { auto a = s.map([](auto v) { return low(v); }); a.merge(s.map([](auto v) { return high(v); })); return fold_lanes(a); }
+  else {
+    typedef decltype(s.s) V;
+    typedef typename S::template of<el<V>> S1;
+    if constexpr (S::skips && is_float<el<V>> && !plain) return __builtin_expect(any(s.s != s.s), 0) ? S1{m_nan<el<V>>()} : fold_lanes<true>(s);
+    else if constexpr (!is_pair<V> && sizeof(V) <= 16) return fold_turned<S::lanes / 2, plain>(s);
+    else { auto a = s.map([](auto v) { return low(v); }); a.template join<plain>(s.map([](auto v) { return high(v); })); return fold_lanes<plain>(a); }
+  }
 }
 //@ red
 // A reduction in flight: U vector states, and a scalar one for a scalar tail.
