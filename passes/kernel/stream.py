@@ -49,7 +49,7 @@ class KernelStreamPass(MiniPass):
     name = "kernel-stream"
     needs = frozenset({"lanes", "threads"})
 
-    stream: int = 16
+    stream: int = 12
     tiles: int = 4
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

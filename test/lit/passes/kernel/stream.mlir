@@ -2,22 +2,22 @@
 // RUN: mini-opt %s -p 'kernel-stream{stream=0}' --split-input-file | filecheck %s --check-prefix=OFF
 // RUN: mini-opt %s -p kernel-stream --split-input-file -t cpp | filecheck %s --check-prefix=CPP
 
-/// A result of 16 MiB that is only returned is stored past the caches; one of 8 MiB is not.
+/// A result of 12 MiB that is only returned is stored past the caches; one of 8 MiB is not.
 // OFF-NOT: {nt}
 // CHECK-LABEL: kernel.func @large
 // CHECK:         kernel.store %v, %o[d0] {nt}
 // CHECK-LABEL: kernel.func @small
 // CHECK:         kernel.store %v, %o[d0]{{$}}
-kernel.func @large(read %x : !kernel.buf<f32[4194304]>, write %o : !kernel.buf<f32[4194304]>) [] config {target = "cpp", threads = 2} {
-  parallel d0 : 4194304 <run threads, lanes 16, unroll 4, tail none> { %v = load %x[d0] : f32  store %v, %o[d0] } }
+kernel.func @large(read %x : !kernel.buf<f32[3145728]>, write %o : !kernel.buf<f32[3145728]>) [] config {target = "cpp", threads = 2} {
+  parallel d0 : 3145728 <run threads, lanes 16, unroll 4, tail none> { %v = load %x[d0] : f32  store %v, %o[d0] } }
 kernel.func @small(read %x : !kernel.buf<f32[2097152]>, write %o : !kernel.buf<f32[2097152]>) [] config {target = "cpp", threads = 2} {
   parallel d0 : 2097152 <run threads, lanes 16, unroll 4, tail none> { %v = load %x[d0] : f32  store %v, %o[d0] } }
-func.func @call(%x: !aten.t<f32[4194304]>, %y: !aten.t<f32[2097152]>) -> (!aten.t<f32[4194304]>, !aten.t<f32[2097152]>) {
-  %a = kernel.alloc : !aten.t<f32[4194304]>
+func.func @call(%x: !aten.t<f32[3145728]>, %y: !aten.t<f32[2097152]>) -> (!aten.t<f32[3145728]>, !aten.t<f32[2097152]>) {
+  %a = kernel.alloc : !aten.t<f32[3145728]>
   kernel.launch @large(%x, %a)[]
   %b = kernel.alloc : !aten.t<f32[2097152]>
   kernel.launch @small(%y, %b)[]
-  func.return %a, %b : !aten.t<f32[4194304]>, !aten.t<f32[2097152]>
+  func.return %a, %b : !aten.t<f32[3145728]>, !aten.t<f32[2097152]>
 }
 
 // -----
