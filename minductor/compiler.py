@@ -275,6 +275,7 @@ class Compile:
         routed = {name: str(value) for name, value in self.options.routed().items()}
         routed["eager_random"] = str(self.options.eager_random)
         routed.pop("plan", None)  # says where a plan is written, not what is compiled
+        routed["flash"] = str(target == "triton" and has_flash())
         with _stage("import"):
             text_of = self.options.pipeline
             passes = [] if text_of is None else build_pipeline(text_of)
@@ -347,11 +348,12 @@ def machine_isa() -> str:
 
 
 def has_flash() -> bool:
-    """Whether torch has flash attention for this CUDA device, as its `sdp_utils` tell."""
+    """Whether torch has flash attention for this CUDA device, and the user did not forbid it."""
     if not torch.cuda.is_available() or torch.version.hip is not None:
         return False
     built = getattr(torch.backends.cuda, "is_flash_attention_available", lambda: False)
-    return torch.cuda.get_device_capability() >= (8, 0) and bool(built())
+    wanted = torch.backends.cuda.flash_sdp_enabled()
+    return wanted and torch.cuda.get_device_capability() >= (8, 0) and bool(built())
 
 
 def _devices(gm: GraphModule) -> set[str]:

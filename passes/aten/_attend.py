@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf, nan
 from typing import Any
@@ -20,6 +21,9 @@ VIEWS = ("aten.view.default", "aten._unsafe_view.default")
 COPIES = ("aten.clone.default", "aten.expand.default")
 FLASH = "_scaled_dot_product_flash_attention_for_cpu.default"
 FLASH_CUDA = "_scaled_dot_product_flash_attention.default"
+HALVES = ("bf16", "f16")
+WIDEST = 256
+"""Columns of a head that the kernel on CUDA takes; they come in eights."""
 
 
 @dataclass
@@ -35,6 +39,82 @@ class Parts:
     hidden: SSAValue | None = None
     keep: bool = False
     ops: list[Operation] = field(default_factory=list[Operation])
+
+
+@dataclass(frozen=True)
+class Found:
+    """Operands of an attention as the library takes them: [batch, heads, n, width]."""
+
+    query: SSAValue
+    keys: SSAValue
+    values: SSAValue
+    scale: float
+
+
+class Walk:
+    """Goes from a value to what it was made of, and notes the ops on the way."""
+
+    def __init__(self) -> None:
+        self.ops: list[Operation] = []
+
+    def take(self, value: Any, *names: str) -> AtenOp | None:
+        """The op of one of these names that gives the value."""
+        op = defined_by(value, *names)
+        if op is not None:
+            self.ops.append(op)
+        return op
+
+    def through(self, value: SSAValue, *names: str) -> SSAValue:
+        """The value behind ops of these names."""
+        while (op := self.take(value, *names)) is not None:
+            value = op.operands[0]
+        return value
+
+
+def softmax_of(walk: Walk, value: SSAValue) -> SSAValue | None:
+    """x, when the value is softmax(x, -1): exp(x - amax) / sum."""
+    div = walk.take(value, "aten.div.Tensor")
+    if div is None:
+        return None
+    exp = walk.take(div.operands[0], "aten.exp.default")
+    total = walk.take(div.operands[1], "aten.sum.dim_IntList")
+    if exp is None or total is None or total.operands[0] is not exp.results[0]:
+        return None
+    sub = walk.take(exp.operands[0], "aten.sub.Tensor")
+    top = None if sub is None else walk.take(sub.operands[1], "aten.amax.default")
+    if sub is None or top is None or top.operands[0] is not sub.operands[0]:
+        return None
+    if not (_last_kept(total) and _last_kept(top)) or sub.arg("alpha") != 1:
+        return None
+    return sub.operands[0]
+
+
+def _last_kept(op: AtenOp) -> bool:
+    type_ = tensor_type(op.operands[0])
+    last = -1 if type_ is None else type_.rank - 1
+    return op.arg("dim") in ([-1], [last]) and op.arg("keepdim") is True
+
+
+def used_elsewhere(inside: Sequence[Operation], last: Operation) -> str | None:
+    """Which value of these ops others than them and `last` use."""
+    known = {*inside, last}
+    for one in inside:
+        for result in one.results:
+            for use in result.uses:
+                if use.operation not in known:
+                    other = use.operation.name
+                    return f"%{result.name_hint} inside is used elsewhere too, by {other}"
+    return None
+
+
+def not_taken(sizes: Sequence[Expr], width: Expr) -> str | None:
+    """Why the kernel for half types on CUDA does not take heads of these sizes."""
+    if not all(n.as_int for n in sizes):
+        return "its kernel on CUDA wants sizes that are known, and not 0"
+    columns = width.as_int
+    if columns is None or columns % 8 or columns > WIDEST:
+        return f"heads of {width} columns: its kernel on CUDA takes eights up to {WIDEST}"
+    return None
 
 
 class _Builder:
@@ -54,6 +134,20 @@ class _Builder:
         strides = [heads * type_.strides[0], *type_.strides]
         apart = type_.with_(sizes=sizes, strides=strides)
         return self.add("view.default", apart, self=value, size=sizes)
+
+    def flash(self, found: Found) -> tuple[SSAValue, SSAValue]:
+        """The call on CUDA: its result, and the logarithms of the sums of each query."""
+        query, keys = tensor_type(found.query), tensor_type(found.keys)
+        assert query is not None
+        assert keys is not None
+        out = _dense_like(query)
+        logs = TensorType.make("f32", out.sizes[:3], device=out.device)
+        none, counts = AbsentType(None), [IntType(t.sizes[2]) for t in (query, keys)]
+        args = {"query": found.query, "key": found.keys, "value": found.values}
+        types = [out, logs, none, none, *counts, none, none, none]
+        call = AtenOp.make(FLASH_CUDA, {**args, "scale": found.scale}, types)
+        self.ops.append(call)
+        return call.results[0], call.results[1]
 
     def rows(
         self, value: SSAValue, batch: Expr, heads: Expr, turned: bool = False
@@ -109,24 +203,40 @@ def on_cuda(op: AtenOp, parts: Parts, exact: bool) -> Outcome:
     values = b.rows(parts.values, batch, heads)
     if query is None or keys is None or values is None:
         return Refusal("its operands are not laid out row by row")
-    type_, result = tensor_type(query), tensor_type(op.results[0])
-    assert type_ is not None
+    result = tensor_type(op.results[0])
     assert result is not None
-    out = _dense_like(type_)
-    logs = TensorType.make("f32", out.sizes[:3], device=out.device)
-    none, counts = AbsentType(None), [IntType(n) for n in sizes[-2:]]
-    args = {"query": query, "key": keys, "value": values, "scale": parts.scale}
-    flash = AtenOp.make(FLASH_CUDA, args, [out, logs, none, none, *counts, none, none, none])
-    b.ops.append(flash)
-    value, whole = flash.results[0], TensorType.make(out.dtype, out.sizes, device=out.device)
+    value, logs = b.flash(Found(query, keys, values, parts.scale))
+    out = tensor_type(value)
+    assert out is not None
+    whole = TensorType.make(out.dtype, out.sizes, device=out.device)
     if exact:
-        value = _with_nan(b, value, flash.results[1], whole)
+        value = _with_nan(b, value, logs, whole)
     elif out is not whole:
         value = b.add("clone.default", whole, self=value)
     last = b.add("view.default", result, self=value, size=list(result.sizes))
     note = "attention: the scores stay out of memory"
     saved = 4 * traffic(parts.scores.with_(dtype=out.dtype)) - (2 * traffic(whole) if exact else 0)
     return Ops(tuple(b.ops), (last,), note, saved)
+
+
+def on_traced(op: AtenOp, found: Found) -> Outcome:
+    """The kernel for half types in place of the f32 form."""
+    query, keys = tensor_type(found.query), tensor_type(found.keys)
+    result = tensor_type(op.results[0])
+    assert query is not None
+    assert keys is not None
+    assert result is not None
+    why = not_taken((*query.sizes, keys.sizes[2]), query.sizes[-1])
+    if why is not None or query.device.partition(":")[0] != "cuda":
+        return Refusal(why or f"{query.device} has its own")
+    b = _Builder()
+    value, _ = b.flash(found)
+    whole = result.with_(sizes=query.sizes)
+    value = b.add("clone.default", whole, self=value)
+    if result is not whole:
+        value = b.add("view.default", result, self=value, size=list(result.sizes))
+    scores = query.with_(sizes=[*query.sizes[:3], keys.sizes[2]], dtype="f32")
+    return Ops(tuple(b.ops), (value,), "attention as it is in eager", 4 * traffic(scores))
 
 
 def _with_nan(b: _Builder, value: SSAValue, logs: SSAValue, type_: TensorType) -> SSAValue:

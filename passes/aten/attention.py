@@ -28,6 +28,9 @@ are. There the default is to take it and put the NaN back, in the kernel that re
       %o, %l, .. = aten._scaled_dot_product_flash_attention.default(%q, %k, %v, scale = 0.5)
       %r = aten.where.self(abs(%l) < inf, %o, NaN)
 
+PyTorch's own attention that tracing has written out in f32 (its `math` form, `_math_attention.py`)
+becomes the same call in inference: what it is in eager, where 0 is right for such queries.
+
 Refused always: dropout, which would draw other numbers; a graph that keeps a value inside for its
 backward (in training the backward is made before this level sees the graph); masked scores that
 are a finite number, for which a row of masked keys is uniform; a mask that is scaled; on CUDA all
@@ -38,7 +41,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -47,14 +50,25 @@ from xdsl.ir import Operation, SSAValue
 from minductor.dialects.aten import AtenOp, Random, ScalarOp
 from minductor.dialects.expr import ONE
 from minductor.dialects.types import TensorType
-from minductor.passes.aten._attend import VIEWS, Parts, on_cpu, on_cuda
+from minductor.passes.aten._attend import (
+    HALVES,
+    VIEWS,
+    Found,
+    Parts,
+    Walk,
+    not_taken,
+    on_cpu,
+    on_cuda,
+    on_traced,
+    softmax_of,
+    used_elsewhere,
+)
 from minductor.passes.aten._match import defined_by, number, tensor_type
+from minductor.passes.aten._math_attention import found_math
 from minductor.passes.aten._rewriter import Outcome, Refusal, Rules, rewrite_module
 from minductor.passes.base import MiniPass
 
 CASTS = ("aten._to_copy.default", "aten.prims.convert_element_type.default")
-WIDEST = 256
-"""Columns of a head that the kernel on CUDA takes; they come in eights."""
 
 
 @dataclass(frozen=True)
@@ -95,37 +109,23 @@ class AtenAttentionPass(MiniPass):
                 return on_cpu(op, found)
             return on_cuda(op, found, self.scores == "exact")
 
-        rules: Rules = {"aten.bmm.default": (attention,)}
+        def traced(op: AtenOp) -> Outcome:
+            found = found_math(op)
+            if not isinstance(found, Found):
+                return None if found is None else Refusal(found)
+            return on_traced(op, found) if self.flash else None
+
+        rules: Rules = {"aten.bmm.default": (attention,), "aten._to_copy.default": (traced,)}
         rewrite_module(ctx, op, self.name, rules)
-
-
-class _Walk:
-    """Goes from a value to what it was made of, and notes the ops on the way."""
-
-    def __init__(self) -> None:
-        self.ops: list[Operation] = []
-
-    def take(self, value: Any, *names: str) -> AtenOp | None:
-        """The op of one of these names that gives the value."""
-        op = defined_by(value, *names)
-        if op is not None:
-            self.ops.append(op)
-        return op
-
-    def through(self, value: SSAValue, *names: str) -> SSAValue:
-        """The value behind ops of these names."""
-        while (op := self.take(value, *names)) is not None:
-            value = op.operands[0]
-        return value
 
 
 def _found(op: AtenOp) -> Parts | str | None:
     """The parts of an attention whose last product is `op`, or why it is none."""
-    walk = _Walk()
+    walk = Walk()
     probabilities = walk.through(op.operands[0], *VIEWS, *CASTS, "aten.clone.default")
     if _dropped(probabilities):
         return "dropout would draw other random numbers"
-    scores = _softmax_of(walk, probabilities)
+    scores = softmax_of(walk, probabilities)
     if scores is None:
         return None
     scores = walk.through(scores, *CASTS)
@@ -159,31 +159,7 @@ def _dropped(value: SSAValue) -> bool:
     return False
 
 
-def _softmax_of(walk: _Walk, value: SSAValue) -> SSAValue | None:
-    """x, when the value is softmax(x, -1): exp(x - amax) / sum."""
-    div = walk.take(value, "aten.div.Tensor")
-    if div is None:
-        return None
-    exp = walk.take(div.operands[0], "aten.exp.default")
-    total = walk.take(div.operands[1], "aten.sum.dim_IntList")
-    if exp is None or total is None or total.operands[0] is not exp.results[0]:
-        return None
-    sub = walk.take(exp.operands[0], "aten.sub.Tensor")
-    top = None if sub is None else walk.take(sub.operands[1], "aten.amax.default")
-    if sub is None or top is None or top.operands[0] is not sub.operands[0]:
-        return None
-    if not (_last_kept(total) and _last_kept(top)) or sub.arg("alpha") != 1:
-        return None
-    return sub.operands[0]
-
-
-def _last_kept(op: AtenOp) -> bool:
-    type_ = tensor_type(op.operands[0])
-    last = -1 if type_ is None else type_.rank - 1
-    return op.arg("dim") in ([-1], [last]) and op.arg("keepdim") is True
-
-
-def _unmasked(walk: _Walk, parts: Parts, value: SSAValue) -> SSAValue:
+def _unmasked(walk: Walk, parts: Parts, value: SSAValue) -> SSAValue:
     """Takes a mask off the scores."""
     add = defined_by(value, "aten.add.Tensor")
     if add is not None and add.arg("alpha") == 1 and len(add.operands) == 2:
@@ -214,7 +190,7 @@ def _is_product(value: SSAValue) -> bool:
     return False
 
 
-def _unscaled(walk: _Walk, parts: Parts, value: SSAValue) -> SSAValue:
+def _unscaled(walk: Walk, parts: Parts, value: SSAValue) -> SSAValue:
     for name in ("aten.mul.Tensor", "aten.div.Tensor"):
         op = defined_by(value, name)
         by = None if op is None else number(op, 1, "other")
@@ -247,28 +223,15 @@ def _why_not(op: AtenOp, parts: Parts) -> str | None:
         return "its operands are not laid out row by row"
     if parts.scale <= 0:
         return "the scale is not positive"
-    inside = set(parts.ops)
-    for one in parts.ops:
-        for result in one.results:
-            for use in result.uses:
-                if use.operation not in inside and use.operation is not op:
-                    other = use.operation.name
-                    return f"%{result.name_hint} inside is used elsewhere too, by {other}"
-    return _bad_mask(parts, query)
+    return used_elsewhere(parts.ops, op) or _bad_mask(parts, query)
 
 
 def _why_not_on_cuda(parts: Parts, query: TensorType, keys: TensorType) -> str | None:
-    if query.device.partition(":")[0] != "cuda" or query.dtype not in ("bf16", "f16"):
+    if query.device.partition(":")[0] != "cuda" or query.dtype not in HALVES:
         return f"it has no kernel for {query.dtype} on {query.device}"
     if parts.mask is not None:
         return "its kernel on CUDA takes no mask"
-    sizes = [n.as_int for n in (*query.sizes, keys.sizes[2])]
-    if not all(sizes):
-        return "its kernel on CUDA wants sizes that are known, and not 0"
-    width = sizes[2]
-    if width is None or width % 8 or width > WIDEST:
-        return f"heads of {width} columns: its kernel on CUDA takes eights up to {WIDEST}"
-    return None
+    return not_taken((*query.sizes, keys.sizes[2]), query.sizes[-1])
 
 
 def _bad_mask(parts: Parts, query: TensorType) -> str | None:

@@ -16,7 +16,8 @@ After:
 
 The two have the same number of bytes, and for each pair of a load and a store it is proved anew, on
 the scheduled loops, that no place is read after it is written (`_maps.py`). Arguments are never
-written over, nor what is returned, aliased or passed twice.
+written over, nor what is returned, aliased or passed twice. A copy that then would write every
+element where it is already, as one of a library's result that lies so by itself, is not launched.
 """
 
 from __future__ import annotations
@@ -186,6 +187,29 @@ class _Program:
             tuple(a for i, a in enumerate(access) if i not in gone)
         )
         launch.operands = [v for i, v in enumerate(operands) if i not in gone]
+        if _changes_nothing(kernel):
+            subject = kernel.sym_name.data
+            self.remarks.accepted(self.name, subject, "it would write what is there: no launch")
+            for op in (launch, kernel):
+                op.detach()
+                op.erase()
+
+
+def _changes_nothing(kernel: k.FuncOp) -> bool:
+    """Every element is stored where it was loaded from, and nothing else is done."""
+    ops = [op for op in kernel.walk() if op is not kernel]
+    if not all(isinstance(op, k.ParallelOp | k.LoadOp | k.StoreOp) for op in ops):
+        return False
+    return all(_is_there(op) for op in ops if isinstance(op, k.StoreOp))
+
+
+def _is_there(store: k.StoreOp) -> bool:
+    load = store.value.owner
+    if not isinstance(load, k.LoadOp) or load.parent is not store.parent:
+        return False
+    if store.combine is not None or load.masked is not None or load.operands_ or store.operands_:
+        return False
+    return load.buffer is store.buffer and load.index == store.index
 
 
 def _hint(value: SSAValue) -> str:
