@@ -208,6 +208,8 @@ class KernelPrinter:
         offset = f"tl.arange(0, {words.lanes})"
         if vector := self.func.config.lookup("vector"):
             offset = f"tl.max_contiguous({offset}, [{vector}])"
+        if scope.wide:  # loops count in 32 bits, and a stride may take the product beyond them
+            offset += ".to(tl.int64)"
         offset += scope.slice_text(position)
         inner.line(f"{var} = {offset}" if base == "0" else f"{var} = {base} + {offset}")
         mask = None
@@ -228,8 +230,13 @@ class KernelPrinter:
         end = scope.index(extent, [])
         var = f"d{op.var.data}"
         if words.lanes == 1:
-            scope.line(f"for {var} in range(0, {end}):")
-            return scope.inner((op.var.data, extent), True)
+            inner = scope.inner((op.var.data, extent), True)
+            if scope.wide:
+                scope.line(f"for {var}_base in range(0, {end}):")
+                inner.line(f"{var} = {var}_base + tl.full([], 0, tl.int64)")
+            else:
+                scope.line(f"for {var} in range(0, {end}):")
+            return inner
         scope.line(f"for {var}_base in {_range(end, words)}:")
         return self._axis(scope, op, f"{var}_base", True)
 
