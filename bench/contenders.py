@@ -55,6 +55,24 @@ CONTENDERS: dict[str, Callable[[Function, Options], Function]] = {
 }
 
 
+WITHOUT = "without:"
+"""Names such as `without:kernel-stream+kernel-prefetch`: minductor with passes left out."""
+
+
+def _lacking(names: str) -> Callable[[Function, Options], Function]:
+    """minductor with the CPU's pipeline less some passes. PipelineError where it has no such."""
+    from minductor.compiler import machine_isa
+    from minductor.passes.pipelines import pipeline_text, without
+
+    given = {"isa": machine_isa(), "threads": torch.get_num_threads()}
+
+    def compile_with(fn: Function, options: Options) -> Function:
+        pipeline = without(pipeline_text("default-cpu", given), names.split("+"))
+        return CONTENDERS["minductor"](fn, {**options, "pipeline": pipeline})
+
+    return compile_with
+
+
 def separate(fn: Function, contender: str) -> Function:
     """`fn` under a code object of its own: Dynamo keeps its caches by code object."""
     if isinstance(fn, types.FunctionType):
@@ -76,6 +94,8 @@ def compile_for(contender: str, fn: Function, options: Options) -> Function:
 
     Raises KeyError for an unknown contender.
     """
+    if contender.startswith(WITHOUT):
+        return _lacking(contender.removeprefix(WITHOUT))(separate(fn, contender), options)
     return CONTENDERS[contender](separate(fn, contender), options)
 
 

@@ -163,6 +163,15 @@ def pipeline_options(name: str) -> frozenset[str]:
     )
 
 
+def without(text: str, names: Iterable[str]) -> str:
+    """The text of a pipeline's passes, some of them left out. PipelineError for one it lacks."""
+    passes, out = build_pipeline(text), list(names)
+    for name in out:
+        if name not in {one.name for one in passes}:
+            raise PipelineError(f"'{text}' has no pass '{name}'")
+    return ",".join(str(one) for one in passes if one.name not in out)
+
+
 def check_order(passes: Iterable[ModulePass], start: frozenset[str] = START) -> list[str]:
     """A sentence for each pass that needs what does not hold at its place."""
     holds = set(start)

@@ -53,13 +53,9 @@ def options_of(text: str) -> dict[str, Any]:
 def pipeline_without(names: Sequence[str]) -> str:
     """The CPU pipeline without some of its passes. ValueError when it has no such pass."""
     from minductor.compiler import machine_isa
-    from minductor.passes.pipelines import build_pipeline, pipeline_text
+    from minductor.passes.pipelines import pipeline_text, without
 
-    passes = build_pipeline(pipeline_text("default-cpu", {"isa": machine_isa(), "threads": 2}))
-    for name in names:
-        if name not in {one.name for one in passes}:
-            raise ValueError(f"the CPU pipeline has no pass '{name}'")
-    return ",".join(str(one) for one in passes if one.name not in names)
+    return without(pipeline_text("default-cpu", {"isa": machine_isa(), "threads": 2}), names)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
