@@ -26,6 +26,8 @@ PLANNED = "planned_peak"
 """Attribute of a host program: bytes at the peak of its plan."""
 DYING = "dying"
 """Attribute of a function: numbers of the arguments that nobody holds outside."""
+SHARING = "sharing"
+"""Attribute of a function: for each of those the first argument that shows the same storage."""
 LOOSE = "loose_results"
 """Attribute of a function: numbers of the results that may come in any layout."""
 DEFAULT_HINT = 64
@@ -64,11 +66,23 @@ def attribute(fn: FuncOp, name: str) -> int | None:
 
 @dataclass
 class Storage:
-    """Which values share storage. `outside` storage is nobody's business here."""
+    """Which values share storage. `outside` storage is nobody's business here.
+
+    `of` knows what the arguments of a function share.
+    """
 
     hints: Mapping[Atom, int]
     roots: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     outside: set[SSAValue] = field(default_factory=set[SSAValue])
+
+    @staticmethod
+    def of(fn: FuncOp) -> Storage:
+        """Of a function whose ops have not been looked at."""
+        storage, first = Storage(hints_of(fn)), fn.attributes.get(SHARING)
+        if isinstance(first, DenseArrayBase):
+            for value, number in zip(dying_arguments(fn), first.get_values(), strict=True):
+                storage.share(value, fn.body.block.args[int(number)])
+        return storage
 
     def root(self, value: SSAValue) -> SSAValue:
         """The value that owns the storage of a value."""
@@ -84,7 +98,7 @@ class Storage:
 
 def loop_storage(fn: FuncOp) -> Storage:
     """The storage of a function of groups, nests, calls and views."""
-    storage = Storage(hints_of(fn))
+    storage = Storage.of(fn)
     for op in fn.body.walk():
         if isinstance(op, ViewOp):
             storage.share(op.results[0], op.operands[0])
@@ -110,13 +124,20 @@ class Lives:
 
     def peak(self) -> tuple[int, int]:
         """The most bytes alive at once, and the number of the op that runs then."""
-        alive = most = where = 0
-        for k, (new, dead) in enumerate(zip(self.made, self.freed, strict=True)):
-            alive += new
+        most = where = 0
+        for k, alive in enumerate(self.alive()):
             if alive > most:
                 most, where = alive, k
-            alive -= dead
         return most, where
+
+    def alive(self) -> list[int]:
+        """Bytes alive while each op runs."""
+        out: list[int] = []
+        alive = 0
+        for new, dead in zip(self.made, self.freed, strict=True):
+            out.append(alive + new)
+            alive += new - dead
+        return out
 
 
 def lives_of(fn: FuncOp, storage: Storage) -> Lives:
@@ -126,7 +147,7 @@ def lives_of(fn: FuncOp, storage: Storage) -> Lives:
     made, freed = [0] * len(ops), [0] * len(ops)
     last: dict[SSAValue, int] = {}
     bytes_: dict[SSAValue, int] = {}
-    for value in dying_arguments(fn):
+    for value in map(storage.root, dying_arguments(fn)):
         last[value], bytes_[value] = -1, bytes_of(value, storage.hints)
     kept: set[SSAValue] = set()
     for k, op in enumerate(ops):

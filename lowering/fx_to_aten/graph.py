@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 from torch._ops import HigherOrderOperator, OpOverload
+from torch.multiprocessing.reductions import StorageWeakRef
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
@@ -85,13 +86,15 @@ class ArgInfo:
     """An argument of the imported function.
 
     name: FX name, or of the constant; desc: AOTAutograd's description, or None; constant: index in
-    `Imported.constants` for a lifted constant.
+    `Imported.constants` for a lifted constant; storage: a number that arguments which show the same
+    storage share, or None.
     """
 
     name: str
     type: Attribute
     desc: Any = None
     constant: int | None = None
+    storage: int | None = None
 
     @property
     def saved(self) -> bool:
@@ -188,6 +191,10 @@ class GraphImporter:
             dying = [k for k, a in enumerate(self.args) if a.saved and not a.name.startswith(held)]
             if dying:
                 func.attributes["dying"] = DenseArrayBase.from_list(i64, dying)
+                first = {self.args[k].storage: k for k in reversed(dying)}
+                shared = [k if (s := self.args[k].storage) is None else first[s] for k in dying]
+                if shared != dying:
+                    func.attributes["sharing"] = DenseArrayBase.from_list(i64, shared)
         return func
 
     def node(self, node: torch.fx.Node) -> None:
@@ -261,7 +268,8 @@ class GraphImporter:
             type_ = self.types.of(value)
         else:
             type_ = TensorType.make("i64", [state_words(self, seeded)], device=seeded)
-        arg = self._new_arg(type_, ArgInfo(node.name, type_, node.meta.get("desc")))
+        info = ArgInfo(node.name, type_, node.meta.get("desc"), storage=_storage_of(value))
+        arg = self._new_arg(type_, info)
         self.env[node] = arg
         if isinstance(type_, IntType):
             self.env[node] = type_.data
@@ -477,3 +485,10 @@ def _shape_env(gm: torch.fx.GraphModule) -> Any:
         if isinstance(value, torch.SymInt | torch.SymFloat):
             return value.node.shape_env
     return None
+
+
+def _storage_of(value: Any) -> int | None:
+    """A number that tensors of one storage share."""
+    if not isinstance(value, torch.Tensor) or not torch._C._has_storage(value):
+        return None
+    return StorageWeakRef(value.untyped_storage()).cdata

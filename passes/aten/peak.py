@@ -30,7 +30,7 @@ from xdsl.ir import Block, Operation
 from minductor.dialects.aten import AtenOp, ConstantOp, MayCopy, is_mutating, is_view
 from minductor.dialects.types import TensorType
 from minductor.passes.base import MiniPass
-from minductor.passes.peak import EAGER, Storage, hints_of, peak_of
+from minductor.passes.peak import EAGER, Storage, peak_of
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def eager_peak(fn: FuncOp) -> int:
 def storage_of(fn: FuncOp) -> Storage:
     """Which values of a function share storage when its ops run one after another."""
     block = fn.body.block
-    storage = Storage(hints_of(fn))
+    storage = Storage.of(fn)
     written = _written_back(block)
     for op in block.ops:
         if not isinstance(op, AtenOp):

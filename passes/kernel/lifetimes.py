@@ -12,12 +12,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from minductor.dialects.kernel import host as h
 from minductor.dialects.kernel.host_facts import views_of
 from minductor.dialects.types import TensorType
-from minductor.passes.peak import Storage, hints_of
+from minductor.passes.peak import Storage
 
 
 def host_storage(fn: func.FuncOp) -> Storage:
     """Who shares storage in a host program."""
-    storage = Storage(hints_of(fn))
+    storage = Storage.of(fn)
     for op in fn.body.block.ops:
         if isinstance(op, h.ReuseOp):
             storage.share(op.result, op.source)

@@ -24,6 +24,11 @@ A buffer lives from its definition to the last use of itself or of any alias (re
 results that alias an operand). Returned buffers are never freed or reused, arguments are dropped
 after their last use but never overwritten.
 
+A buffer that waits for its next use takes room meanwhile. Where that would raise the peak, it is
+freed at its last use and the later one allocated:
+
+    %a = kernel.alloc : 4 KiB .. kernel.free %a   ..(the peak)..   %c = kernel.alloc : 4 KiB
+
 The peak of the plan stands on the program as `planned_peak`. A plan above the bound is refused, and
 the pass manager then lowers the graph again with less fusion (`passes/leaner.py`).
 """
@@ -35,7 +40,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
@@ -44,13 +49,13 @@ from minductor.dialects.kernel import host as h
 from minductor.dialects.types import TensorType
 from minductor.passes.base import MiniPass, PlanRefused
 from minductor.passes.kernel.lifetimes import Lifetimes, host_storage
-from minductor.passes.peak import EAGER, PLANNED, attribute, lives_of
+from minductor.passes.peak import EAGER, PLANNED, attribute, bytes_of, lives_of
 from minductor.passes.remarks import sink_of
 
 
 @dataclass(frozen=True)
 class KernelMemoryPass(MiniPass):
-    """Insert `free` after last uses and turn allocations into reuse where bytes agree.
+    """Insert `free` after last uses; allocations become reuse where bytes agree below the peak.
 
     reuse: false leaves every allocation fresh. max-peak: `eager` refuses a plan that needs more
     bytes at its peak than running the `aten` module op by op (`aten-peak`), `none` takes any;
@@ -74,7 +79,7 @@ class KernelMemoryPass(MiniPass):
                 isinstance(inner, h.LaunchOp | h.AllocOp | h.ExternOp)
                 for inner in fn.body.block.ops
             ):
-                _Planner(fn.body.block, self.reuse).run(ctx, self.name)
+                _Planner(fn, self.reuse).run(ctx, self.name)
                 if fn.sym_visibility is None:
                     self._bound(ctx, fn)
 
@@ -94,21 +99,25 @@ class KernelMemoryPass(MiniPass):
 
 
 class _Planner:
-    """Reuse and frees in one block."""
+    """Reuse and frees in one host program; `alive`: bytes while each op runs."""
 
-    def __init__(self, block: Block, reuse: bool):
-        self.block = block
+    def __init__(self, fn: func.FuncOp, reuse: bool):
+        self.block = fn.body.block
         self.reuse = reuse
-        self.lives = Lifetimes(block)
+        self.lives = Lifetimes(self.block)
+        storage = host_storage(fn)
+        self.hints = storage.hints
+        self.alive = lives_of(fn, storage).alive()
+        self.most = max(self.alive, default=0)
 
     def run(self, ctx: Context, name: str) -> None:
         """Reuse in program order, then free what is left."""
         free = _Free()
-        for op in list(self.block.ops):
+        for place, op in enumerate(list(self.block.ops)):
             if isinstance(op, h.AllocOp) and self.reuse:
-                self._reuse(op, free, ctx, name)
+                self._reuse(op, place, free, ctx, name)
             for value in self._ending(op):
-                free.add(value)
+                free.add(value, place)
         for op in list(self.block.ops):
             if isinstance(op, h.ReuseOp):
                 # the memory goes on, but names of its old views would hold it
@@ -127,10 +136,19 @@ class _Planner:
         found = [self.lives.storage(v) for v in op.operands if isinstance(v.type, TensorType)]
         return [v for v in dict.fromkeys(found) if self.lives.ends_at(v, op)]
 
-    def _reuse(self, op: h.AllocOp, free: _Free, ctx: Context, name: str) -> None:
-        value = free.take(op.result.type)
+    def _reuse(self, op: h.AllocOp, place: int, free: _Free, ctx: Context, name: str) -> None:
+        value = free.newest(op.result.type)
         if value is None:
             return
+        size, gap = bytes_of(value, self.hints), slice(free.since[value] + 1, place)
+        peak = max(self.alive[gap], default=0) + size
+        if peak > self.most:
+            pair = f"{op.result.name_hint}, {value.name_hint}"
+            reason = f"waiting for it would raise the peak from {self.most} to {peak} bytes"
+            sink_of(ctx).refused(name, pair, reason)
+            return
+        self.alive[gap] = [b + size for b in self.alive[gap]]
+        free.take(value)
         new = h.ReuseOp.of(value, op.result.type)
         new.location = op.location
         new.result.name_hint = op.result.name_hint
@@ -146,24 +164,30 @@ class _Free:
 
     def __init__(self) -> None:
         self.values: set[SSAValue] = set()
+        self.since: dict[SSAValue, int] = {}
         self._fitting: dict[tuple[str, Expr], list[SSAValue]] = {}
 
-    def add(self, value: SSAValue) -> None:
-        """A buffer whose last use is past."""
+    def add(self, value: SSAValue, place: int) -> None:
+        """A buffer whose last use is the op at a place."""
         if value in self.values:
             return
         self.values.add(value)
+        self.since[value] = place
         if isinstance(value.owner, h.AllocOp | h.ReuseOp):
             self._fitting.setdefault(_place(value.type), []).append(value)
 
-    def take(self, type_: Attribute) -> SSAValue | None:
-        """The newest buffer whose storage has provably the size that `type_` needs."""
+    def newest(self, type_: Attribute) -> SSAValue | None:
+        """The newest buffer whose storage has provably the size that `type_` needs.
+
+        Older ones would have waited longer, over the same ops and more.
+        """
         fitting = self._fitting.get(_place(type_))
-        if not fitting:
-            return None
-        value = fitting.pop()
+        return fitting[-1] if fitting else None
+
+    def take(self, value: SSAValue) -> None:
+        """The newest buffer of its size has a use again."""
+        self._fitting[_place(value.type)].pop()
         self.values.discard(value)
-        return value
 
 
 def _place(type_: Attribute) -> tuple[str, Expr]:

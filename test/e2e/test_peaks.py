@@ -8,7 +8,7 @@ from bench.memory import cpu_peak, peaks
 from minductor.runtime.pool import pool
 
 
-@pytest.mark.parametrize("name", ["gpt2_train", "resnet_train"])
+@pytest.mark.parametrize("name", ["gpt2_train", "resnet_train", "t5_train"])
 def test_a_step_needs_no_more_than_eager(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool(), "least", pool().least)  # which the count changes
     contenders = ["eager", "minductor"]

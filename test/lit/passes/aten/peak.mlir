@@ -28,6 +28,24 @@ func.func @held(%x: !aten.t<f32[1024]>) -> !aten.t<f32[1024]> {
   func.return %b : !aten.t<f32[1024]>
 }
 
+/// Two of one storage: it is free when the last of them is done; its twin's are two.
+// CHECK-LABEL: func.func @shared
+// CHECK-SAME:    eager_peak = 8192 : i64
+func.func @shared(%x: !aten.t<f32[1024]>, %y: !aten.t<f32[1024]>) -> !aten.t<f32[1024]> attributes {dying = array<i64: 0, 1>, sharing = array<i64: 0, 0>} {
+  %a = aten.sin.default(%x) : !aten.t<f32[1024]>
+  %b = aten.cos.default(%a) : !aten.t<f32[1024]>
+  %c = aten.add.Tensor(%b, %y) : !aten.t<f32[1024]>
+  func.return %c : !aten.t<f32[1024]>
+}
+// CHECK-LABEL: func.func @apart
+// CHECK-SAME:    eager_peak = 4096 : i64
+func.func @apart(%x: !aten.t<f32[1024]>, %y: !aten.t<f32[1024]>) -> !aten.t<f32[1024]> attributes {dying = array<i64: 0, 1>} {
+  %a = aten.sin.default(%x) : !aten.t<f32[1024]>
+  %b = aten.cos.default(%a) : !aten.t<f32[1024]>
+  %c = aten.add.Tensor(%b, %y) : !aten.t<f32[1024]>
+  func.return %c : !aten.t<f32[1024]>
+}
+
 /// What an argument becomes could have been computed in it.
 // CHECK-LABEL: func.func @mutated
 // CHECK-SAME:    eager_peak = 0 : i64
