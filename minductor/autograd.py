@@ -22,6 +22,7 @@ from minductor.bases import with_the_same_bases
 from minductor.direct import Seen, call_of, plan_of, refusal, seen
 from minductor.layouts import as_saved
 from minductor.lowering.decompositions import decompositions, whole_before_autograd
+from minductor.lowering.traced_attention import attention_whole
 from minductor.partition import partition
 from minductor.traced import aot_metadata
 
@@ -69,7 +70,7 @@ def trace_and_compile(
     # DistributedDataParallel, the first call of each part is then answered with fake tensors
     counters["aot_autograd"]["total"] += 1
     symbolic = any(isinstance(one, torch.SymInt) for one in inputs)
-    with _backward_now(), whole_before_autograd(symbolic):
+    with _backward_now(), whole_before_autograd(symbolic), attention_whole():
         call = aot_module_simplified(
             gm,
             inputs,

@@ -31,6 +31,7 @@ from minductor.layouts import Strides, chosen_strides, lays_out, mark_loose, of_
 from minductor.logs import LoggingSink
 from minductor.lowering.fx_to_aten import ImportRefused, import_graph
 from minductor.lowering.fx_to_aten.text import without_lines
+from minductor.lowering.traced_attention import has_flash
 from minductor.options import Options
 from minductor.passes.context import MiniContext
 from minductor.passes.manager import PassFailure, PassManager
@@ -345,15 +346,6 @@ def machine_isa() -> str:
     if "avx2" in words:
         return "avx2"
     return "neon" if {"aarch64;", "arm64;"} & words else "portable"
-
-
-def has_flash() -> bool:
-    """Whether torch has flash attention for this CUDA device, and the user did not forbid it."""
-    if not torch.cuda.is_available() or torch.version.hip is not None:
-        return False
-    built = getattr(torch.backends.cuda, "is_flash_attention_available", lambda: False)
-    wanted = torch.backends.cuda.flash_sdp_enabled()
-    return wanted and torch.cuda.get_device_capability() >= (8, 0) and bool(built())
 
 
 def _devices(gm: GraphModule) -> set[str]:
