@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -27,6 +28,20 @@ def schema_of(target: str, op: OpOverload) -> tuple[Schema, bool]:
     if known is not None:
         return known, False
     return parse_schema(str(op._schema)), True
+
+
+def absent_tensors(schema: Schema, args: Mapping[str, Any]) -> list[str]:
+    """Tensors that the schema asks for and a call leaves out: torch takes None for any, and some
+    kernels (backwards of attention) have a meaning for it."""
+    needed = (a for a in schema.tensors if not a.optional and not a.is_list)
+    return [a.name for a in needed if args.get(a.name) is None]
+
+
+def with_optional(schema: Schema, names: Sequence[str]) -> Schema:
+    """The schema with `Tensor? x` in place of `Tensor x` for these arguments."""
+    either = "|".join(map(re.escape, names))
+    text = re.sub(rf"\bTensor(\([^)]*\))? (?=(?:{either})\b)", r"Tensor\1? ", schema.text)
+    return parse_schema(text)
 
 
 class Binder:
