@@ -30,11 +30,12 @@ def schema_of(target: str, op: OpOverload) -> tuple[Schema, bool]:
     return parse_schema(str(op._schema)), True
 
 
-def absent_tensors(schema: Schema, args: Mapping[str, Any]) -> list[str]:
-    """Tensors that the schema asks for and a call leaves out: torch takes None for any, and some
-    kernels (backwards of attention) have a meaning for it."""
+def fitting(schema: Schema, custom: bool, args: Mapping[str, Any]) -> tuple[Schema, bool]:
+    """The schema with those tensors optional that a call leaves out: torch takes None for any, and
+    some kernels (backwards of attention) have a meaning for it."""
     needed = (a for a in schema.tensors if not a.optional and not a.is_list)
-    return [a.name for a in needed if args.get(a.name) is None]
+    absent = [a.name for a in needed if args.get(a.name) is None]
+    return (with_optional(schema, absent), True) if absent else (schema, custom)
 
 
 def with_optional(schema: Schema, names: Sequence[str]) -> Schema:

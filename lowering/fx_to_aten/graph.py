@@ -29,12 +29,7 @@ from minductor.dialects.aten.symbols import used_symbols
 from minductor.dialects.aten.verify import bound_symbols, op_binds, type_symbols
 from minductor.dialects.expr import Expr
 from minductor.dialects.types import AbsentType, IntType, TensorType
-from minductor.lowering.fx_to_aten.arguments import (
-    Binder,
-    absent_tensors,
-    schema_of,
-    with_optional,
-)
+from minductor.lowering.fx_to_aten.arguments import Binder, fitting, schema_of
 from minductor.lowering.fx_to_aten.corrections import corrected
 from minductor.lowering.fx_to_aten.errors import ImportRefused
 from minductor.lowering.fx_to_aten.float_sizes import FloatSizes
@@ -395,8 +390,7 @@ class GraphImporter:
         renamed = RENAMED.get(str(target))
         schema, custom = schema_of(str(target) if renamed is None else renamed, target)
         args = self.binder.bind(schema, node.args, node.kwargs)
-        if absent := absent_tensors(schema, args):
-            schema, custom = with_optional(schema, absent), True
+        schema, custom = fitting(schema, custom, args)
         op = self.emit(node, schema, custom, args, node.meta.get("val"))
         picked = [_env_value(r) for r in op.results]
         many = isinstance(node.meta.get("val"), list | tuple)
