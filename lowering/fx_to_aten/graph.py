@@ -302,8 +302,7 @@ class GraphImporter:
         if isinstance(value, torch._subclasses.FakeTensor):
             raise ImportRefused("a constant whose content is not known")
         type_ = self.types.tensor(value)
-        numbers = small_content(value)
-        if numbers is not None:
+        if (numbers := small_content(value)) is not None:
             op = self.add(ConstantOp.of(numbers, type_), node)
             op.results[0].name_hint = _hint(node.name)
             self.env[node] = op.results[0]
