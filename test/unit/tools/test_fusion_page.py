@@ -17,7 +17,7 @@ def test_a_plan_is_edited_as_the_page_shows(tmp_path: Path) -> None:
     blocks = re.findall(r"^```console\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     shown = [part for block in blocks for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
     commands, wanted = zip(*(part.split("\n", 1) for part in shown), strict=True)
-    assert len(commands) == 9
+    assert len(commands) == 13
     tools = (("mini-opt", "mini_opt"), ("mini-plan", "mini_plan"))
     script = [f'{n}() {{ {sys.executable} -m minductor.tools.{m} "$@"; }}' for n, m in tools]
     for command in commands:
