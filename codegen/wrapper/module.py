@@ -251,15 +251,19 @@ class Wrapper:
         self._pending_free.append(self._names[op.source])
 
     def _reinterpret(self, op: ReinterpretOp) -> None:
-        self._view(op.source, op.result, self._expr(op.offset.data), "")
+        # what the caller gets twice are two tensors
+        own = any(isinstance(use.operation, ReturnOp) for use in op.result.uses)
+        self._view(op.source, op.result, self._expr(op.offset.data), "", own)
 
-    def _view(self, source: SSAValue, result: SSAValue, offset: str, comment: str) -> None:
+    def _view(
+        self, source: SSAValue, result: SSAValue, offset: str, comment: str, own: bool = False
+    ) -> None:
         old, new = source.type, result.type
         assert isinstance(old, TensorType)
         assert isinstance(new, TensorType)
         base = self._names[source]
         name = self._names.define(result)
-        if old is new and offset == "0":
+        if old is new and offset == "0" and not own:
             self._say(f"{name} = {base}{comment}")
             return
         layout = f"{base}, {self._shape(new.sizes)}, {self._shape(new.strides)}, {offset}"

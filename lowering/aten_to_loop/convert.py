@@ -42,7 +42,7 @@ from minductor.dialects.aten import (
 from minductor.dialects.attrs import Origin, SymbolsAttr
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_simplify import Ranges
-from minductor.dialects.loop.ops import CommitOp
+from minductor.dialects.loop.ops import CommitOp, ViewOp
 from minductor.dialects.types import FloatType, IntType, ObjectType, TensorType
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.devices import lies_elsewhere, main_device, runs_elsewhere
@@ -250,10 +250,15 @@ class _Converter:
         """Pointers of the results; then the commits, in order; then the return."""
         fn = self.fn
         outs: list[SSAValue] = []
+        shown: dict[SSAValue, SSAValue] = {}
         for value in op.operands:
             found = fn.env[value]
             if isinstance(found, Ref) and not found.wrapped:
-                outs.append(self._result(found, value))
+                out = self._result(found, value)
+                # the caller may mark one of two tensors as without a gradient
+                if shown.setdefault(out, value) is not value and isinstance(out.type, TensorType):
+                    out = fn.emit(ViewOp.of(out, ex.ZERO, out.type)).results[0]
+                outs.append(out)
             else:
                 outs.append(fn.number_value(found))
         commits = [

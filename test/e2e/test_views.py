@@ -215,3 +215,18 @@ def test_writes_into_a_window_that_begins_before_the_argument() -> None:
         return window, x * 2
 
     check(f, lambda: (uniform(40)[3:35].view(16, 2),))
+
+
+def test_a_result_beside_its_detached_self_passes_gradients() -> None:
+    """Both are results of the graph; the one without a gradient is another tensor."""
+
+    def fn(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        both = torch.cat([x, y], 1)
+        known = both.detach()
+        return both.expand(1, *both.shape), known.cumsum(-2), known
+
+    x, y = torch.randn(2, 2), torch.randn(2, 8, requires_grad=True)
+    wide, _, known = torch.compile(fn, backend="minductor", options={"strict": True})(x, y)
+    assert wide.requires_grad
+    assert not known.requires_grad
+    assert torch.equal(torch.autograd.grad(wide.sum(), y)[0], torch.ones_like(y))
