@@ -107,6 +107,7 @@ KERNEL_CUDA: tuple[str, ...] = (
     "kernel-order",
     "kernel-wait",
     "kernel-inplace",
+    "kernel-spare",
     "kernel-memory{slack=4194304}",
     "kernel-capture",
     "verify-stage{stage=kernel}",

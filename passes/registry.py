@@ -73,6 +73,7 @@ PASSES: dict[str, str] = {
     "kernel-order": "minductor.passes.kernel.order:KernelOrderPass",
     "kernel-wait": "minductor.passes.kernel.wait:KernelWaitPass",
     "kernel-inplace": "minductor.passes.kernel.inplace:KernelInplacePass",
+    "kernel-spare": "minductor.passes.kernel.spare:KernelSparePass",
     "kernel-memory": "minductor.passes.kernel.memory:KernelMemoryPass",
     "kernel-pool": "minductor.passes.kernel.pool:KernelPoolPass",
     "kernel-overlap": "minductor.passes.kernel.overlap:KernelOverlapPass",

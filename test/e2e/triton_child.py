@@ -77,6 +77,10 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
         lambda x: (F.gelu(x.tanh()), x.sigmoid() / 3, (x * 0.01).tanh(), x.softmax(-1)),
         [torch.linspace(-9, 9, 800).bfloat16().reshape(8, 100)],
     ),
+    "spared": (
+        lambda x, w, y: torch.where((y < 0.3)[:, None], x @ w, float("nan")),
+        [(16, 40), (40, 64), (16,)],
+    ),
     "nan": (lambda x: (x.amax(1), torch.maximum(x, x.flip(0))), [(8, 20)]),
 }  # fmt: skip
 
@@ -197,7 +201,16 @@ def cubin() -> None:
     from minductor.runtime.triton_loader import Launch, compile_kernel
     from minductor.tools.targets import emit
 
-    for name in ("pointwise", "softmax", "softmax_long", "layer_norm", "columns", "total", "cat"):
+    for name in (
+        "pointwise",
+        "softmax",
+        "softmax_long",
+        "layer_norm",
+        "columns",
+        "total",
+        "cat",
+        "spared",
+    ):
         program, specs = PROGRAMS[name]
         with tempfile.TemporaryDirectory() as folder:
             export_aten(program, *inputs(specs), training=False, path=folder)
