@@ -1,9 +1,10 @@
 """Which nests are computed inside their readers instead of being stored.
 
 Two steps. First, in reverse order, every pointwise nest whose readers all end up in one body, at
-one point of it, joins that body: its effective use is single. What is left has several bodies, or
-several points, that want it; these are priced in program order, when all that they would bring
-along is known:
+one point of it, joins that body: its effective use is single. So does, at all points of all bodies,
+a nest that does nothing but widen floats: stored, it would hold the same values in more bytes. What
+is left has several bodies, or several points, that want it; these are priced in program order, when
+all that they would bring along is known:
 
     materialise = time(P) + sum of time(R)        inline = sum of time(R with P inside)
 
@@ -21,12 +22,17 @@ from functools import lru_cache
 from xdsl.ir import SSAValue
 
 from minductor.dialects import expr as ex
+from minductor.dialects.dtypes import dtype_of_scalar
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import Ranges, product
 from minductor.dialects.loop.ops import LoadOp, NestOp, StoreOp
+from minductor.dialects.scalar.ops import CastOp
 from minductor.passes.loop.deps import Access, Box, MemoryDep, NestDeps, access_dep, analyse
 from minductor.passes.loop.fusion.machine import Machine
 from minductor.passes.loop.inlining.emit import Producer
+
+WIDENED = 16
+"""Points up to which a nest that only widens is computed at all of them."""
 
 Place = tuple[Expr, ...]
 """Where a nest sits in a body: its variables as expressions over the body's."""
@@ -176,6 +182,10 @@ class Decider:
             refusal = self._room(info, site) or self._repeated(info, site)
             if not refusal:
                 self._accept(nest, sites, "single use")
+                return True
+        if not stored and 0 < len(sites) <= WIDENED and widens(nest):
+            if not any(self._room(info, site) for site in sites):
+                self._accept(nest, sites, "it only widens what its readers can read as it is")
                 return True
         body = Body(info, self.ranges_of(info))
         place = tuple(ex.dim(i) for i in range(len(info.domain.extents)))
@@ -422,6 +432,15 @@ def producer_of(nest: NestOp, result: int) -> Producer | None:
     if any(e is not ex.ONE and ex.dim_atom(i) not in dims for i, e in enumerate(extents)):
         return None
     return Producer(nest, dest, tuple(dims))
+
+
+def widens(nest: NestOp) -> bool:
+    """A nest that loads floats and stores them as wider floats, and nothing else."""
+    ops = list(nest.body.block.ops)
+    if len(ops) != 3 or not isinstance(ops[0], LoadOp) or not isinstance(ops[1], CastOp):
+        return False
+    narrow, wide = (dtype_of_scalar(v.type) for v in (ops[1].arg, ops[1].result))
+    return narrow.is_float and wide.is_float and wide.size > narrow.size
 
 
 def _nest_around(load: LoadOp) -> tuple[NestOp, int]:
