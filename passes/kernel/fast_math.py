@@ -11,7 +11,9 @@ A kernel qualifies when all that it stores is bf16 or f16, so that every value i
 bits before anyone sees it, and when it reads no wider floats, of which differences could bring
 lower bits to the front. The emitters print its functions with relative errors of at most 2^-15
 (`mi_fast_` helpers of Triton, with division, `m_fast_` ones of C++). A C++ kernel with no f16 gets
-`math = "bf16"`: errors of at most 2^-12, a sixteenth of what rounding to bf16 adds (`m_bf16_`).
+`math = "bf16"`: errors of at most 2^-12, an eighth of what rounding to bf16 adds (`m_bf16_`). These
+begin with estimates of the machine, so one result in some hundreds is the next bf16 on a machine
+with other instructions.
 """
 
 from __future__ import annotations

@@ -55,6 +55,8 @@ from minductor.passes.kernel.vectorize import VECTOR_BYTES, widest
 from minductor.passes.remarks import sink_of
 
 Access = k.LoadOp | k.StoreOp
+MOST = 32
+"""Elements of the side of the largest tile: its rows are transposed in registers."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ class _Finder:
         why = self._refusal(body, staged)
         if why:
             return why
-        edge = VECTOR_BYTES[self.options.isa] // widest(self.chain[0])
+        edge = self._edge(along, over)
         if edge < 4:
             return "its vectors are too short"
         block = max(1, self.options.block // edge)
@@ -144,6 +146,18 @@ class _Finder:
             if estimate(loop.extent.data, self.hints) > 3 * self.options.block // 2
         )
         return Plan(along, over, staged, edge, blocked, block)
+
+    def _edge(self, along: k.ParallelOp, over: k.ParallelOp) -> int:
+        """Elements of a tile's side: a register of what is computed with, and where all accesses
+        are narrower, as many as fill a register (and a line of the stored matrix), up to 32."""
+        size = VECTOR_BYTES[self.options.isa]
+        edge, narrow = size // widest(self.chain[0]), min(MOST, size // self._widest_access())
+        fits = min(estimate(w.extent.data, self.hints) for w in (along, over)) >= narrow
+        return narrow if narrow > edge and fits else edge
+
+    def _widest_access(self) -> int:
+        accesses = [op for op in self.chain[0].walk() if isinstance(op, Access)]
+        return max(_bytes(op) for op in accesses)
 
     def _long(self, loop: k.ParallelOp) -> bool:
         return estimate(loop.extent.data, self.hints) >= self.options.edge

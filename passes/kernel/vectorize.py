@@ -213,9 +213,12 @@ class _Chooser:
         set_words(loop, lanes=lanes, unroll=unroll, tail=tail)
 
     def _paired(self, lanes: int, most: int | None) -> int:
-        """Lanes of several registers side by side, where at most an eighth of them idles."""
+        """Lanes of several registers side by side: at most an eighth of them idles, or no more."""
         wider = lanes * self.pairs
-        return wider if most is None or most % wider == 0 or most >= 8 * wider else lanes
+        if most is None or most % wider == 0 or most >= 8 * wider:
+            return wider
+        as_many = most >= wider and -(-most // wider) * self.pairs <= -(-most // lanes)
+        return wider if as_many else lanes
 
 
 def widest(loop: Loop) -> int:

@@ -81,7 +81,8 @@ template<int step, int B, class V> INL void transpose_block(V *r) {
   }
 }
 template<int N, class T> INL void transpose_square(T *t) {
-  constexpr int B = (int)(REG / sizeof(T)) < N ? (int)(REG / sizeof(T)) : N;
+  // No more than half of the registers at a time, but for bytes, of which a block moves as many at once.
+  constexpr int M = sizeof(T) == 1 ? 32 : 16, R = (int)(REG / sizeof(T)) < M ? (int)(REG / sizeof(T)) : M, B = R < N ? R : N;
   typedef vec<T, B> V;
   for (int i = 0; i < N; i += B) for (int j = i; j < N; j += B) {
     V a[B], b[B];

@@ -53,3 +53,20 @@ kernel.func @narrow(read %x : !kernel.buf<f32[65536]>, write %o : !kernel.buf<bf
   parallel d0 : 65536 { %v = load %x[d0] : f32  %e = scalar.cast %v : f32 to bf16  store %e, %o[d0] } }
 kernel.func @widening(read %x : !kernel.buf<bf16[65536]>, write %o : !kernel.buf<f32[65536]>) [] config {target = "cpp"} {
   parallel d0 : 65536 { %v = load %x[d0] : bf16  %e = scalar.cast %v : bf16 to f32  store %e, %o[d0] } }
+
+// -----
+
+/// A short loop takes pairs where that makes no more registers: two of 32 lanes for four of 16.
+/// Negative twin: 40 iterations are three registers of 16 lanes, and would be four in pairs.
+// CHECK-LABEL: kernel.func @short
+// CHECK:         kernel.parallel d0 : 54 <lanes 32
+// CHECK-LABEL: kernel.func @shorter
+// CHECK:         kernel.parallel d0 : 40 <lanes 16
+kernel.func @short(read %x : !kernel.buf<bf16[54]>, write %o : !kernel.buf<bf16[54]>) [] config {target = "cpp"} {
+  parallel d0 : 54 {
+    %v = load %x[d0] : bf16  %w = scalar.cast %v : bf16 to f32  %s = scalar.mul %w, %w : f32
+    %r = scalar.cast %s : f32 to bf16  store %r, %o[d0] } }
+kernel.func @shorter(read %x : !kernel.buf<bf16[40]>, write %o : !kernel.buf<bf16[40]>) [] config {target = "cpp"} {
+  parallel d0 : 40 {
+    %v = load %x[d0] : bf16  %w = scalar.cast %v : bf16 to f32  %s = scalar.mul %w, %w : f32
+    %r = scalar.cast %s : f32 to bf16  store %r, %o[d0] } }
