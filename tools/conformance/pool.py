@@ -41,6 +41,7 @@ class Process:
         told = {
             "device": settings.device,
             "target": settings.target,
+            "pipeline": settings.pipeline,
             "samples": settings.samples,
             "threads": settings.threads,
             "unit": settings.unit,

@@ -20,6 +20,7 @@ class Settings:
 
     device: str = "cpu"
     target: str = "auto"
+    pipeline: str = ""
     dtypes: tuple[str, ...] = DTYPES
     only: str = ""
     samples: int = 4
@@ -36,6 +37,7 @@ class Settings:
         """The command that runs one unit again."""
         device = "" if self.device == "cpu" else f" --device {self.device}"
         device += "" if self.target == "auto" else f" --target {self.target}"
+        device += f" --pipeline '{self.pipeline}'" if self.pipeline else ""
         samples = "" if self.samples == Settings.samples else f" --samples {self.samples}"
         return (
             f"python -m minductor.tools.conformance --only '^{re.escape(entry)}$'{device} "
@@ -48,6 +50,7 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     p = argparse.ArgumentParser(prog="conformance", description=__doc__)
     p.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     p.add_argument("--target", choices=("auto", "cpp", "triton"), default="auto")
+    p.add_argument("--pipeline", default="", metavar="TEXT", help="passes in place of the default")
     p.add_argument("--dtypes", default=",".join(DTYPES), help="some of " + ",".join(DTYPES))
     p.add_argument("--only", default="", metavar="REGEX", help="entries whose full name matches")
     p.add_argument("--samples", type=int, default=4, help="samples of each item, spread")
@@ -73,6 +76,7 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     return Settings(
         device=given.device,
         target=given.target,
+        pipeline=given.pipeline,
         dtypes=dtypes,
         only=given.only,
         samples=max(1, given.samples),

@@ -53,6 +53,7 @@ class Worker:
         self.send = send
         self.device: str = settings["device"]
         self.target: str = settings["target"]
+        self.pipeline: str | None = settings["pipeline"] or None
         self.samples: int = settings["samples"]
         only: str | None = settings["unit"]
         self.only = None if only == TOGETHER else only
@@ -86,7 +87,11 @@ class Worker:
             self._send(Result(item.entry, item.dtype, item.mode, TOGETHER, cls, reason))
 
     def _subject(self, chosen: Sequence[Unit], fullgraph: bool = True, **more: Any) -> Subject:
-        return Subject([u.fn for u in chosen], fullgraph, {"target": self.target, **more})
+        return Subject(
+            [u.fn for u in chosen],
+            fullgraph,
+            {"target": self.target, "pipeline": self.pipeline, **more},
+        )
 
     def _is_plain(self, item: Item, unit: Unit) -> bool:
         """Eager accepts the unit, and always gives the same."""
