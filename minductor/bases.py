@@ -53,10 +53,11 @@ def with_the_same_bases(
 
 
 def _sharing(inputs: Sequence[Any]) -> list[int]:
-    """Numbers of the inputs whose storage another input has, too."""
+    """Numbers of the inputs whose storage another input has, too. A subclass may have none, and a
+    fake tensor does not say what it is a view of."""
     by_storage: dict[int, list[int]] = {}
     for i, one in enumerate(inputs):
-        if isinstance(one, Tensor) and one.layout is torch.strided:
+        if type(one) in (Tensor, torch.nn.Parameter) and one.layout is torch.strided:
             by_storage.setdefault(one.untyped_storage()._cdata, []).append(i)
     return sorted(i for several in by_storage.values() if len(several) > 1 for i in several)
 
