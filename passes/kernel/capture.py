@@ -91,9 +91,17 @@ def _value_refusal(value: SSAValue) -> str | None:
         if any(e.vars("u") for e in (*type_.sizes, *type_.strides)):
             return f"a size of {name} is known only on the way"
     elif isinstance(value.owner, h.ExternOp) and isinstance(type_, IntType | FloatType):
-        if any(isinstance(v.type, TensorType) for v in value.owner.operands):
+        known = isinstance(type_, IntType) and not type_.data.vars("u")
+        known = known and not _keeps_state(value.owner)
+        if not known and any(isinstance(v.type, TensorType) for v in value.owner.operands):
             return f"{_short(value.owner)} reads a number from the device"
     return None
+
+
+def _keeps_state(op: h.ExternOp) -> bool:
+    """A call whose random state is read: recorded it would lie elsewhere than when it first ran."""
+    states = [r for r in op.results if isinstance(r.type, TensorType) and r.type.dtype == "u64"]
+    return any(not isinstance(use.operation, h.FreeOp) for r in states for use in r.uses)
 
 
 def _call_refusal(op: h.ExternOp) -> str | None:

@@ -129,6 +129,11 @@ def _turned(type_: Attribute) -> TensorType | None:
     return None if all(n is ex.ONE or a is b for n, a, b in pairs) else new
 
 
+def _is_image(value: SSAValue | None) -> bool:
+    type_ = None if value is None else value.type
+    return isinstance(type_, TensorType) and type_.rank == 4
+
+
 def _name(call: ExternOp) -> str:
     hint = next((r.name_hint for r in call.results if r.name_hint), "")
     return f"{call.callee.data.split('.')[1]} %{hint}"
@@ -166,7 +171,7 @@ class _Plan:
             return "an operand is no tensor"
         if type_.device.partition(":")[0] != self.options.layout_on:
             return f"on {type_.device} the library has its own layouts"
-        if type_.rank != 4:
+        if not all(_is_image(v) for v in images):
             return "its images have not two dimensions"
         if type_.info.size != 2 and not (self.options.wide and type_.dtype == "f32"):
             return f"{type_.dtype} is not multiplied by tensor cores, or not always"

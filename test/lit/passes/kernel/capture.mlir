@@ -47,3 +47,13 @@ func.func @call(%x: !aten.t<f32[64]@cuda>) -> !aten.t<i64[u0, 1]@cuda> attribute
   %n = kernel.extern "aten.nonzero.default"(%x) args [#loop.arg<0>] : (!aten.t<f32[64]@cuda>) -> !aten.t<i64[u0, 1]@cuda>
   func.return %n : !aten.t<i64[u0, 1]@cuda>
 }
+
+// -----
+/// A number that the sizes tell is none of the device's: the lengths that flash attention gives.
+// CHECK-LABEL: @lengths
+// CHECK-NOT: capture_refused
+// CHECK: aten._scaled_dot_product_flash_attention
+func.func @lengths(%q: !aten.t<bf16[2, 4, 16, 64]@cuda>) -> !aten.t<bf16[2, 4, 16, 64]@cuda> {
+  %o, %l, %a, %b, %m, %n, %c, %d, %e = kernel.extern "aten._scaled_dot_product_flash_attention.default"(%q) args [#loop.arg<0>, #loop.arg<0>, #loop.arg<0>] {random, ordered} : (!aten.t<bf16[2, 4, 16, 64]@cuda>) -> (!aten.t<bf16[2, 4, 16, 64]@cuda>, !aten.t<f32[2, 4, 16]@cuda>, !aten.absent, !aten.absent, !aten.int<16>, !aten.int<16>, !aten.absent, !aten.absent, !aten.absent)
+  func.return %o : !aten.t<bf16[2, 4, 16, 64]@cuda>
+}
