@@ -124,6 +124,14 @@ template<class T, class L, class A> INL vec<T, L::n> ld_by(L l, const T *p, A at
 //@ ld_step
 // Lane i from p[step * i].
 template<class T, class L> INL vec<T, L::n> ld_step(L l, const T *p, i64 step) { return ld_by(l, p, [=](int i) { return step * i; }); }
+//@ low_half
+// x in the low half of a vector of twice the lanes, anything in the other.
+template<class V> INL vec<el<V>, width<V> * 2> low_half(V x) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (!is_pair<V> && sizeof(V) == 32) return (vec<el<V>, width<V> * 2>)__builtin_ia32_si512_256si((vec<i32, 8>)x); else
+#endif
+  return join(x, x);
+}
 //@ ld_pick: pick_at pick_end pick_
 // Lane i from p[(step * i + add) / over], by one or two loads and a shuffle. No element outside of those
 // is touched.
@@ -152,7 +160,7 @@ template<int a, int b, int c, class T, class L> INL vec<T, L::n> ld_pick(L l, co
     if constexpr (last < N / 2) {
       typedef vec<T, N / 2> H;
       H x = ld_some<H>(p + from, n);
-      V y = join(x, x);
+      V y = low_half(x);
       return pick_<a, b, c>(y, y, upto<N>());
     }
     else if constexpr (last < N) {
