@@ -12,7 +12,8 @@ Where the divisor does not change in the loop its reciprocal is taken once befor
 a product and a correction of it, with the same rounding. A division by a power of two is a product.
 
 `1 + erf(x)` (of a gelu) becomes `scalar.erf_plus_one`: one exponential without a branch of its own
-for small x, whose relative accuracy the sum would have lost anyway.
+for small x, whose relative accuracy the sum would have lost anyway. `1 + tanh(x)` becomes
+`2 * sigmoid(2 * x)`, which is cheaper and keeps its digits where the sum is next to 0.
 
 `select((a > b) | isnan(a), a, b)`, the step of a pooling window, becomes `scalar.maximum a, b`, and
 with `a < b` the minimum: the same in every case, for b NaN and for zeros too. Of single elements it
@@ -31,6 +32,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.traits import is_side_effect_free
 
 from minductor.dialects import expr as ex
+from minductor.dialects.dtypes import dtype_of_scalar
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.scalar.ops import ConstantOp, TableOp, scalar
 from minductor.passes.base import MiniPass
@@ -67,7 +69,7 @@ class KernelStrengthPass(MiniPass):
                 elif loop is not None and one.ROW.name == "div":
                     _divide(one, loop, written)
                 elif loop is not None and one.ROW.name == "add":
-                    _join_erf(one)
+                    _join_one(one)
 
 
 def vector_loop(op: Operation) -> Loop | None:
@@ -129,21 +131,30 @@ def _is_buffer(value: SSAValue, owner: Operation) -> bool:
     return isinstance(owner, k.LoadOp) and value is owner.buffer
 
 
-# -- the error function ---------------------------------------------------------------------------
-def _join_erf(op: TableOp) -> None:
-    """`1 + erf(x)`, in either order, when nothing else needs the error function."""
+# -- one and a function ---------------------------------------------------------------------------
+def _join_one(op: TableOp) -> None:
+    """`1 + erf(x)` and `1 + tanh(x)`, in either order, when nothing else needs the function."""
     for a, b in (op.operands, reversed(op.operands)):
-        erf, one = a.owner, b.owner
-        if not isinstance(erf, TableOp) or erf.ROW.name != "erf":
+        function, one = a.owner, b.owner
+        if not isinstance(function, TableOp) or function.ROW.name not in ("erf", "tanh"):
             continue
         if not isinstance(one, ConstantOp) or float(one.number) != 1.0:
             continue
         if len(list(a.uses)) != 1:
             continue
-        new = scalar("erf_plus_one", erf.operands[0])
-        new.results[0].name_hint = op.results[0].name_hint
+        x = function.operands[0]
+        if function.ROW.name == "erf":
+            new: list[Operation] = [scalar("erf_plus_one", x)]
+        elif dtype_of_scalar(x.type).size >= 4:
+            two = ConstantOp.of(2.0, x.type)
+            twice = scalar("mul", x, two.result)
+            share = scalar("sigmoid", twice.results[0])
+            new = [two, twice, share, scalar("mul", share.results[0], two.result)]
+        else:
+            continue
+        new[-1].results[0].name_hint = op.results[0].name_hint
         Rewriter.replace_op(op, new)
-        Rewriter.erase_op(erf)
+        Rewriter.erase_op(function)
         return
 
 

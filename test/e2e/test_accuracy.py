@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from bench.numerics.composites import OPERATIONS, error, inputs, scale
+from bench.numerics.composites import OPERATIONS, error, exact_of, inputs, scale
 from bench.numerics.samples import points, ulps
 
 INPUTS = inputs(rows=48, columns=771)
@@ -27,7 +27,7 @@ def test_operation_is_about_as_accurate_as_eager(name):
     for label, x in INPUTS.items():
         if (name, label) == ("std", "subnormal"):
             continue  # the squares underflow in f32; eager takes the root in f64
-        exact = fn(x.double())
+        exact = exact_of(name, x)
         unit = scale(exact, x, name)
         ours = max(ours, error(compiled(x), exact, unit))
         eager = max(eager, error(fn(x), exact, unit))
@@ -72,6 +72,18 @@ def test_the_norm_of_one_element_is_its_magnitude() -> None:
         torch.testing.assert_close(
             ours(x), torch.linalg.vector_norm(x, order, dim=1), equal_nan=True
         )
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_the_short_gelu_is_exact_in_its_tail(dtype):
+    """`1 + tanh` is next to 0 there: the function's error may not become the sum's."""
+    x = torch.cat([torch.linspace(-12, 4, 4099), torch.tensor([-100.0, -1e4])])
+    x = x.to(dtype)
+    fn = lambda x: torch.nn.functional.gelu(x, approximate="tanh")  # noqa: E731
+    ours = torch.compile(fn, backend="minductor", options={"strict": True})(x).double()
+    exact = torch.nn.functional.gelu(x.double(), approximate="tanh")
+    unit = torch.finfo(dtype).eps * (4 if dtype == torch.float32 else 0.6)
+    assert ((ours - exact).abs() <= unit * exact.abs() + 1e-6).all()
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

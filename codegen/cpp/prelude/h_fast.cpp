@@ -11,7 +11,8 @@ template<class F> INL F m_fast_sigmoid(F x) { return bc<F>(1) / (m_fast_exp(-x) 
 //@ m_fast_tanh
 template<class F> INL F m_fast_tanh(F x) {
   F y = at_least(at_most(x, bc<F>(6)), bc<F>(-6)), z = y * y;
-  return y * poly(z, 0.99999272f, 0.11483148f, 0.0015146176f) / poly(z, 1.f, 0.44811479f, 0.017611416f, 5.6274207e-05f);
+  F r = y * poly(z, 0.99999272f, 0.11483148f, 0.0015146176f) / poly(z, 1.f, 0.44811479f, 0.017611416f, 5.6274207e-05f);
+  return m_sel(m_abs(x) >= bc<F>(6), with_sign(bc<F>(1), sign_bit(x)), r);
 }
 //@ m_fast_log
 template<class F> INL F m_fast_log(F x) {

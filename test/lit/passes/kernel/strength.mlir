@@ -54,3 +54,21 @@ kernel.func @stay(read %x : !kernel.buf<f32[4096]>, read %n : !kernel.buf<i64[1]
     %s = load %x[0] : f32
     %q = scalar.div %v, %s : f32
     store %q, %o[d1] } }
+
+// -----
+
+/// One and a tanh, as in a gelu, is a sigmoid. Negative twin: a tanh that is wanted by itself.
+// CHECK-LABEL: kernel.func @tanh
+// CHECK:         scalar.mul
+// CHECK-NEXT:    scalar.sigmoid
+// CHECK-NEXT:    scalar.mul
+// CHECK-LABEL: kernel.func @both
+// CHECK-NOT:     scalar.sigmoid
+kernel.func @tanh(read %x : !kernel.buf<f32[4096]>, write %o : !kernel.buf<f32[4096]>) [] config {target = "cpp"} {
+  parallel d0 : 4096 <lanes 16> {
+    %v = load %x[d0] : f32  %t = scalar.tanh %v : f32  %one = scalar.constant 1.0 : f32
+    %g = scalar.add %t, %one : f32  store %g, %o[d0] } }
+kernel.func @both(read %x : !kernel.buf<f32[4096]>, write %o : !kernel.buf<f32[4096]>) [] config {target = "cpp"} {
+  parallel d0 : 4096 <lanes 16> {
+    %v = load %x[d0] : f32  %t = scalar.tanh %v : f32  %one = scalar.constant 1.0 : f32
+    %g = scalar.add %t, %one : f32  %r = scalar.mul %g, %t : f32  store %r, %o[d0] } }
