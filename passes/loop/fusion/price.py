@@ -92,7 +92,21 @@ class Pricer:
         if len(infos) == 1 or (self.machine.parts and _one_stage(infos)):
             return 1.0
         wanted = min(self.machine.units, busy // self.machine.grain)
-        return 1.0 if wanted <= 1 else max(1.0, wanted / max(1, self.rows(infos, axes)))
+        return 1.0 if wanted <= 1 else max(1.0, wanted / max(1, self.programs(infos, axes)))
+
+    def programs(self, infos: Sequence[NestDeps], axes: Axes) -> int:
+        """Iterations of the shared loops that run apart: on a grid the columns of a line do not."""
+        count, together = self.rows(infos, axes), 1
+        for info in infos if self.machine.parts else ():
+            if not info.has_reduce:
+                continue
+            reads, _ = self.walks(info, axes[info.nest])
+            for access, (dep, how) in zip(info.loads, reads, strict=True):
+                type_ = access.value.type
+                assert isinstance(type_, TensorType)
+                columns = 1 in how.along and self.value(dep.bytes) > count * type_.info.size
+                together = max(together, self.machine.line // type_.info.size if columns else 1)
+        return count // together
 
     def rows(self, infos: Sequence[NestDeps], axes: Axes) -> int:
         """Iterations of the shared loops."""
