@@ -60,6 +60,7 @@ class KernelPrinter:
         self.grid: list[str] = []
         self.counts: list[str] = []
         self.faults = False
+        self.blocks: dict[str, str] = {}  # loop variable -> the block that it was last
         self.given = False  # the program index is a parameter, of a function for one range of it
 
     def text(self) -> str:
@@ -201,16 +202,11 @@ class KernelPrinter:
         extent, words = op.extent.data, op.words.data
         inner = scope.inner((op.var.data, extent), deeper)
         var = f"d{op.var.data}"
+        offset = self.blocks[var] = self._offset(scope, words.lanes)
         if words.lanes == 1:
             inner.line(f"{var} = {base}")
             return inner
         position = len(scope.axes)
-        offset = f"tl.arange(0, {words.lanes})"
-        if vector := self.func.config.lookup("vector"):
-            offset = f"tl.max_contiguous({offset}, [{vector}])"
-        if scope.wide:  # loops count in 32 bits, and a stride may take the product beyond them
-            offset += ".to(tl.int64)"
-        offset += scope.slice_text(position)
         inner.line(f"{var} = {offset}" if base == "0" else f"{var} = {base} + {offset}")
         mask = None
         if words.tail != "none" and masked:
@@ -219,6 +215,25 @@ class KernelPrinter:
         count = scope.index(extent, []) if base == "0" else ""
         inner.axes[ex.dim_atom(op.var.data)] = Axis(position, words.lanes, mask, count)
         return inner
+
+    def _offset(self, scope: Scope, lanes: int) -> str:
+        """The indices of a block from its first one on."""
+        if lanes == 1:
+            return "0"
+        offset = f"tl.arange(0, {lanes})"
+        if vector := self.func.config.lookup("vector"):
+            offset = f"tl.max_contiguous({offset}, [{vector}])"
+        if scope.wide:  # loops count in 32 bits, and a stride may take the product beyond them
+            offset += ".to(tl.int64)"
+        return offset + scope.slice_text(len(scope.axes))
+
+    def _restart(self, scope: Scope, op: Operation) -> None:
+        """Before a loop whose variable was a block of another shape: what a Triton loop assigns
+        must have the type that it had before."""
+        assert isinstance(op, LOOPS)
+        last = self.blocks.get(f"d{op.var.data}")
+        if last is not None and last != self._offset(scope, op.words.data.lanes):
+            self._axis(scope, op, "0", False)
 
     def _enter(self, scope: Scope, op: Operation, single: bool) -> Scope:
         """The body scope of a loop inside a program; one block needs no loop."""
@@ -229,6 +244,7 @@ class KernelPrinter:
             return self._axis(scope, op, "0", False)
         end = scope.index(extent, [])
         var = f"d{op.var.data}"
+        self._restart(scope, op)
         if words.lanes == 1:
             inner = scope.inner((op.var.data, extent), True)
             if scope.wide:
@@ -272,6 +288,7 @@ class KernelPrinter:
             return self._turn(scope, op, self._enter(scope, op, single=False), accs, shape)
         var, end = f"d{op.var.data}", scope.index(op.extent.data, [])
         whole = str(known // step * step) if known is not None else f"{end} // {step} * {step}"
+        self._restart(scope, op)
         scope.line(f"for {var}_base in range(0, {whole}, {step}):")
         groups: list[list[red.Part]] = []
         inner = scope

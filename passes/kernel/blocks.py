@@ -63,8 +63,8 @@ class KernelBlocksPass(MiniPass):
     block: elements of a program in pointwise kernels of 4-byte elements; square: edge of a block
     whose accesses disagree; row: elements of a row that a thread holds where rows are many; unroll:
     blocks of a looped reduction at a time; ahead: rows under way to a program whose folds wait for
-    each other; units, l2: the machine's multiprocessors, bytes of its
-    second-level cache.
+    each other; units, l2, shared: the machine's multiprocessors, bytes of its second-level cache
+    and of a multiprocessor's shared memory that rows under way may take.
     """
 
     name = "kernel-blocks"
@@ -78,6 +78,7 @@ class KernelBlocksPass(MiniPass):
     ahead: int = 2
     units: int = 132
     l2: int = 50 << 20
+    shared: int = 160 << 10
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedule every Triton kernel of the module."""
@@ -309,8 +310,16 @@ class _Scheduler:
             rows = min(rows, 16, power_of_two(self._size(leaf)))
             self._set(leaf, rows)
             if rows > 1 and leaf.words.data.unroll == 1 and self._size(leaf) >= 4 * rows:
-                set_words(leaf, ahead=self.options.ahead)
+                set_words(leaf, ahead=self._ahead(leaf, lanes * rows))
         self._config(8)
+
+    def _ahead(self, leaf: Loop, elements: int) -> int:
+        """Blocks whose loads may be under way beside the one that is worked on."""
+        atom = ex.dim_atom(leaf.var.data)
+        loads = [op for op in accesses_of(leaf) if isinstance(op, k.LoadOp)]
+        moving = (item(op) for op in loads if atom in op.index.data[0].vars("d"))
+        block = elements * sum(moving)
+        return min(self.options.ahead, max(0, self.options.shared // max(1, block) - 1))
 
     def _looped(self, chain: list[Loop], inner: list[Loop]) -> None:
         leaves = [leaf for loop in inner for leaf in _leaves(loop)]

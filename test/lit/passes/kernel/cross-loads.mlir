@@ -1,6 +1,10 @@
 // RUN: mini-opt %s -p 'kernel-cross{min-rows=64},kernel-blocks' --split-input-file | filecheck %s
+// RUN: mini-opt %s -p 'kernel-cross{min-rows=64},kernel-blocks{shared=8192}' --split-input-file | filecheck %s --check-prefix=SMALL
 
-/// What the rows have loaded the sums do not load again; loads of later rows are under way.
+/// What the rows have loaded the sums do not load again; loads of later rows are under way, as many
+/// as shared memory holds.
+// SMALL-LABEL: kernel.func @columns_parts
+// SMALL:           kernel.reduce d1 : 64 <lanes 16, tail none> [add]
 // CHECK-LABEL: kernel.func @columns_parts
 // CHECK:           kernel.reduce d1 : 64 <lanes 16, tail none, ahead 2> [add]
 // CHECK-NEXT:        [[V:%.*]] = kernel.load %g[
