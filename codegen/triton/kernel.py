@@ -202,7 +202,7 @@ class KernelPrinter:
         extent, words = op.extent.data, op.words.data
         inner = scope.inner((op.var.data, extent), deeper)
         var = f"d{op.var.data}"
-        offset = self.blocks[var] = self._offset(scope, words.lanes)
+        offset = self.blocks[var] = _offset(self.func, scope, words.lanes)
         if words.lanes == 1:
             inner.line(f"{var} = {base}")
             return inner
@@ -216,23 +216,11 @@ class KernelPrinter:
         inner.axes[ex.dim_atom(op.var.data)] = Axis(position, words.lanes, mask, count)
         return inner
 
-    def _offset(self, scope: Scope, lanes: int) -> str:
-        """The indices of a block from its first one on."""
-        if lanes == 1:
-            return "0"
-        offset = f"tl.arange(0, {lanes})"
-        if vector := self.func.config.lookup("vector"):
-            offset = f"tl.max_contiguous({offset}, [{vector}])"
-        if scope.wide:  # loops count in 32 bits, and a stride may take the product beyond them
-            offset += ".to(tl.int64)"
-        return offset + scope.slice_text(len(scope.axes))
-
     def _restart(self, scope: Scope, op: Operation) -> None:
-        """Before a loop whose variable was a block of another shape: what a Triton loop assigns
-        must have the type that it had before."""
+        """Before a loop whose variable was a block of another shape: its type may not change."""
         assert isinstance(op, LOOPS)
-        last = self.blocks.get(f"d{op.var.data}")
-        if last is not None and last != self._offset(scope, op.words.data.lanes):
+        block = _offset(self.func, scope, op.words.data.lanes)
+        if self.blocks.get(f"d{op.var.data}", block) != block:
             self._axis(scope, op, "0", False)
 
     def _enter(self, scope: Scope, op: Operation, single: bool) -> Scope:
@@ -247,11 +235,9 @@ class KernelPrinter:
         self._restart(scope, op)
         if words.lanes == 1:
             inner = scope.inner((op.var.data, extent), True)
+            scope.line(f"for {var}{'_base' if scope.wide else ''} in range(0, {end}):")
             if scope.wide:
-                scope.line(f"for {var}_base in range(0, {end}):")
                 inner.line(f"{var} = {var}_base + tl.full([], 0, tl.int64)")
-            else:
-                scope.line(f"for {var} in range(0, {end}):")
             return inner
         scope.line(f"for {var}_base in {_range(end, words)}:")
         return self._axis(scope, op, f"{var}_base", True)
@@ -416,6 +402,18 @@ def _programs(op: GridLoop) -> Expr:
             return count
         extent, lanes = inner[0].extent.data, inner[0].words.data.lanes
         count = count * ex.floordiv(extent + lanes - 1, lanes)
+
+
+def _offset(func: k.FuncOp, scope: Scope, lanes: int) -> str:
+    """The indices of a block from its first one on."""
+    if lanes == 1:
+        return "0"
+    offset = f"tl.arange(0, {lanes})"
+    if vector := func.config.lookup("vector"):
+        offset = f"tl.max_contiguous({offset}, [{vector}])"
+    if scope.wide:  # loops count in 32 bits, and a stride may take the product beyond them
+        offset += ".to(tl.int64)"
+    return offset + scope.slice_text(len(scope.axes))
 
 
 def _range(end: str, words: Words) -> str:
