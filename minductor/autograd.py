@@ -21,6 +21,7 @@ from minductor.aliases import showing_inputs
 from minductor.bases import with_the_same_bases
 from minductor.direct import Seen, call_of, plan_of, refusal, seen
 from minductor.layouts import as_saved
+from minductor.lazy import or_eager, readable_backward
 from minductor.lowering.decompositions import decompositions, whole_before_autograd
 from minductor.lowering.traced_attention import attention_whole
 from minductor.partition import partition
@@ -54,6 +55,7 @@ def trace_and_compile(
     def of_kind(kind: str) -> Any:
         def compile_one(gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
             product = showing_inputs(gm)(compiler(gm, example_inputs, kind))
+            product = readable_backward(product, gm) if kind == "backward" else product
             graphs[kind] = seen(gm, product)
             metas.append(aot_metadata())
             taken.append(len(example_inputs))
@@ -86,9 +88,9 @@ def trace_and_compile(
     reason = refusal(meta, graphs, inputs)
     say(f"AOTAutograd's wrappers stay: {reason}" if reason else "called without wrappers")
     if reason is None:
-        return call_of(plan_of(meta, graphs), call)
+        return call_of(plan_of(meta, graphs), call, gm)
     merged = any(n < len(inputs) for n in taken[:1])
-    return with_the_same_bases(call, gm, inputs) if merged else call
+    return or_eager(with_the_same_bases(call, gm, inputs) if merged else call, gm)
 
 
 def _backward_now() -> AbstractContextManager[Any]:

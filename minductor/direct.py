@@ -21,6 +21,8 @@ from torch._functorch._aot_autograd import runtime_wrappers
 from torch._guards import TracingContext
 from torch.fx import GraphModule
 
+from minductor.lazy import is_batched, or_eager
+
 Boxed = Callable[[list[Any]], Any]
 
 _C: Any = torch._C
@@ -225,12 +227,16 @@ def plan_of(meta: Any, graphs: Mapping[str, Seen]) -> Plan:
     )
 
 
-def call_of(plan: Plan, wrapped: Callable[..., Any]) -> Callable[..., Any]:
+def call_of(
+    plan: Plan, wrapped: Callable[..., Any], eager: Callable[..., Any]
+) -> Callable[..., Any]:
     """The callable of Dynamo's graph: tensors in, a list or tuple of results out.
 
-    wrapped: the same with AOTAutograd's wrappers, whose backward compiled autograd can take along.
+    wrapped: the same with AOTAutograd's wrappers, whose backward compiled autograd can take along;
+    eager: the graph as it is, for forward-mode differentiation and tensors without memory.
     """
     call = _inference(plan) if plan.backward is None else _training(plan, wrapped)
+    call = or_eager(call, eager)
     return _marking(call, plan.dynamic) if plan.dynamic else call
 
 
@@ -359,7 +365,7 @@ def _coerced(gradient: Any, layout: Layout) -> Any:
     for a plain tensor.
     """
     gradient = _plain(gradient)
-    if gradient is None or gradient.stride() == layout.stride:
+    if gradient is None or is_batched(gradient) or gradient.stride() == layout.stride:
         return gradient
     if layout.format is not None:
         return gradient.contiguous(memory_format=layout.format)

@@ -95,7 +95,13 @@ class ArgumentError(ValueError):
     """An argument of a call is not what the graph was compiled for; nothing has run yet."""
 
 
+class Unreadable(ArgumentError):
+    """An argument has no memory to read: a fake tensor, a zero tensor, one of a batch."""
+
+
 def _refuse_argument(layout: Layout, tensor: Any, values: dict[str, int]) -> NoReturn:
+    if holds(layout, tensor, values):
+        raise Unreadable(f"{layout.name} has no memory to read: it is {describe(tensor)}")
     raise ArgumentError(_mismatch(layout, tensor, values))
 
 

@@ -191,7 +191,8 @@ static int layout_holds(const Checker *c, const Layout *l, void *h, const int64_
     if (empty) return 1;
     for (int64_t i = 0; i < dim; i++)
         if (sizes[i] > 1 && strides[i] != resolve(want[dim + i], values)) return 0;
-    return 1;
+    void *memory; /* fake tensors and zero tensors have none */
+    return rt.data_ptr(h, &memory) == 0 && memory;
 }
 
 static PyObject *checker_call(PyObject *o, PyObject *const *args, size_t nargsf, PyObject *kw) {

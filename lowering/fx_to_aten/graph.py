@@ -319,8 +319,8 @@ class GraphImporter:
         elif isinstance(value, int | torch.SymInt) and not isinstance(value, bool):
             self._known_int(node, value)
         elif isinstance(target, OpOverload):
-            if str(target) in TOKENS:
-                self.env[node] = None
+            if (number := _conjugate(node)) is not None or str(target) in TOKENS:
+                self.env[node] = number
             elif target._opname not in DROPPED:
                 self._operator(node, target)
         elif isinstance(value, float | torch.SymFloat):
@@ -469,6 +469,12 @@ def _math_name(target: Any) -> str | None:
 
     name = getattr(target, "__name__", "").removeprefix("_sym_").removeprefix("sym_")
     return name if name in PY_FUNCTIONS else None
+
+
+def _conjugate(node: torch.fx.Node) -> complex | None:
+    """The conjugate of a Python number, for which torch's operators want a tensor; else None."""
+    given = node.args[0] if node.args and "_conj" in str(node.target) else None
+    return given.conjugate() if isinstance(given, complex) else None
 
 
 def _hint(name: str) -> str:
