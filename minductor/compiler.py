@@ -14,6 +14,7 @@ import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,7 +137,7 @@ class Compile:
             module, frame = self._import(gm, target)
         text = module_text(module)
         self.logs.log("aten", text)
-        cache = self._cache()
+        cache = self._cache
         key = self._key(text, target)
         if self._may_fetch():
             with _stage("load"):
@@ -292,6 +293,7 @@ class Compile:
         free = one.plan is None and not one.validates
         return one.cache and free and not self.logs.needs_passes()
 
+    @cached_property
     def _cache(self) -> Cache:
         folder = self.options.cache_dir
         return Cache() if folder is None else Cache(Path(folder).expanduser().absolute())
@@ -301,7 +303,7 @@ class Compile:
         chosen = self.options.dump_dir
         if chosen is not None:
             return Path(chosen).expanduser().absolute()
-        return self._cache().root / _FAILED
+        return self._cache.root / _FAILED
 
     def _pass_error(self, failure: PassFailure) -> CompileError:
         stage = f"pass {failure.pass_name}"

@@ -111,7 +111,8 @@ class Job:
                 raise CompileError(f"{self.kind} graph", f"not supported: {error}") from error
             raise error
         if isinstance(error, Unsupported):
-            text = f"minductor leaves a {self.kind} graph to eager: {error}"
+            article = "an" if self.kind[0] in "aeiou" else "a"
+            text = f"minductor leaves {article} {self.kind} graph to eager: {error}"
         else:
             text = (
                 f"{error}\n  The {self.kind} graph runs eagerly; the option strict raises instead."

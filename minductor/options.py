@@ -114,6 +114,9 @@ class Options:
         str,
         "`fast` or `max`: measure a few schedules of each large Triton kernel at its first call "
         "(docs/runtime.md); `off` when not set.",
+        "off",
+        "fast",
+        "max",
         routed=True,
     )
     eager_random: bool = _option(
@@ -259,6 +262,8 @@ def _check(one: dataclasses.Field[Any], value: Any) -> None:
             machine_of(str(value), "cpu")
         except PassFailedException as error:
             raise OptionError(f"option 'machine': {error}") from None
+    if one.name == "plan" and not Path(str(value)).absolute().parent.is_dir():
+        raise OptionError(f"option 'plan': there is no folder {Path(str(value)).parent}")
     if one.name == "plan_in" and not Path(str(value)).is_file():
         raise OptionError(f"option 'plan_in': there is no file {value}")
     if isinstance(value, int) and kind is int and value < 1:

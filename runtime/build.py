@@ -166,7 +166,9 @@ def _mend(stderr: str, code: int, out: Path) -> str:
         return "The C++ part of GCC is missing: install the package g++."
     if "-march=native" in lower or "-mcpu=native" in lower:
         return "The compiler is too old for this processor: use another with CXX."
-    return "The source is kept at the path in the command; this is a fault of minductor."
+    if not stderr.strip():
+        return "The compiler gave no message: is it the one that you mean? CXX (CC for C) names it."
+    return "This is a fault of minductor; the option logs='output_code' prints the source."
 
 
 class Build:

@@ -4,6 +4,7 @@ import copy
 import io
 import os
 import stat
+import warnings
 from pathlib import Path
 
 import torch
@@ -57,6 +58,18 @@ ts = [threading.Thread(target=work) for _ in range(4)]
 [t.join() for t in ts]
 print("wrong", len(wrong))
 """
+
+
+def test_an_unusable_cache_folder_is_said_once(tmp_path: Path) -> None:
+    """One warning a compile, although the cache serves products and failures."""
+    (tmp_path / "file").write_text("")
+    torch._dynamo.reset()
+    options = {"cache_dir": str(tmp_path / "file" / "cache")}
+    f = torch.compile(lambda x: (x.sin() + 1).sum(0), backend="minductor", options=options)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        f(torch.ones(5, 31))
+    assert [w.category for w in seen].count(RuntimeWarning) == 1
 
 
 def test_cache_folder_that_cannot_be_written(tmp_path: Path) -> None:

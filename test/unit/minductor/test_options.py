@@ -82,6 +82,8 @@ def test_documents_list_each_option() -> None:
         ("pipeline", "default-cpu{preset=sed}", "unknown preset 'sed', did you mean 'seed'"),
         ("machine", "h2000", "unknown machine 'h2000', did you mean 'h200'"),
         ("machine", "/no/such.toml", "machine file '/no/such.toml': .*No such file"),
+        ("plan", "/no/such/x.plan", "option 'plan': there is no folder /no/such"),
+        ("autotune", "x", "option 'autotune' has no value 'x'"),
         ("isa", "avx1024", "option 'isa' has no value 'avx1024'"),
     ],
 )

@@ -77,6 +77,8 @@ def test_only_the_end_of_long_messages_is_kept(tmp_path: Path) -> None:
         ("g++: fatal error: cannot execute 'cc1plus': No such file", "install the package g++"),
         ("/usr/bin/ld: cannot find -lomp: No such file", "libomp-dev"),
         ("/usr/bin/ld: cannot find -lgomp: No such file", "libgomp1"),
+        ("", "CXX .* names it"),
+        ("k.cpp:3:1: error: expected ';'", "logs='output_code' prints the source"),
     ],
 )
 def test_known_failures_say_what_mends_them(tmp_path: Path, message: str, mend: str) -> None:
