@@ -85,6 +85,18 @@ class Call:
         """A tensor or a number."""
         return cast(Operand, self._get(name, (Ref, Expr, bool, int, float)))
 
+    def stored(self, name: str) -> Operand:
+        """An operand that is converted to the result's dtype. Declines a number that does not fit
+        an integer: eager raises, where arithmetic with such a number wraps."""
+        value = self.operand(name)
+        info = self.type.info
+        if isinstance(value, int | float) and info.kind in ("int", "uint"):
+            signed = info.kind == "int"
+            most = (1 << (8 * info.size - signed)) - 1
+            if not -most - signed <= value <= most:  # -1 as u8 is 255, in eager, too
+                raise Declined(f"{value} does not fit {self.type.dtype}")
+        return value
+
     def number(self, name: str) -> bool | int | float:
         """A number known at compile time."""
         value = self._get(name, (Expr, bool, int, float))

@@ -31,19 +31,19 @@ def _filled(call: Call, value: Operand) -> list[Result]:
 @lower("full.default", "full_like.default", "new_full.default")
 def full(call: Call) -> list[Result]:
     """Every element is fill_value."""
-    return _filled(call, call.operand("fill_value"))
+    return _filled(call, call.stored("fill_value"))
 
 
 @lower("fill.Scalar", "fill.Tensor")
 def fill(call: Call) -> list[Result]:
     """A tensor like self, every element value."""
-    return _filled(call, call.operand("value"))
+    return _filled(call, call.stored("value"))
 
 
 @lower("scalar_tensor.default")
 def scalar_tensor(call: Call) -> list[Result]:
     """A 0-d tensor of a number."""
-    return _filled(call, call.operand("s"))
+    return _filled(call, call.stored("s"))
 
 
 @lower("prims.scalar_tensor.default")

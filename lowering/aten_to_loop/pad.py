@@ -46,7 +46,7 @@ def constant_pad(call: Call) -> list[Result]:
     conditions = within_all(b, tests)
     dtype = call.type.dtype
     index = [d - start for d, start in zip(b.dims, before, strict=True)]
-    value = 0 if not call.has("value") else call.operand("value")
+    value = 0 if not call.has("value") else call.stored("value")
     b.store(guarded(b, conditions, lambda: b.load(x, index), lambda: as_dtype(b, value, dtype)))
     return call.done(b)
 

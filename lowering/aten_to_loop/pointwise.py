@@ -278,8 +278,8 @@ def _clamp(call: Call, low: Operand | None, high: Operand | None) -> list[Result
 @lower("clamp.default", "clamp.Tensor")
 def clamp(call: Call) -> list[Result]:
     """self limited to min .. max, either may be missing."""
-    low = call.operand("min") if call.has("min") else None
-    high = call.operand("max") if call.has("max") else None
+    low = call.stored("min") if call.has("min") else None
+    high = call.stored("max") if call.has("max") else None
     return _clamp(call, low, high)
 
 
@@ -318,4 +318,4 @@ def prims_where(call: Call) -> list[Result]:
 @lower("masked_fill.Scalar", "masked_fill.Tensor")
 def masked_fill(call: Call) -> list[Result]:
     """value where mask holds, else self."""
-    return _choose(call, call.ref("mask"), call.operand("value"), call.ref("self"))
+    return _choose(call, call.ref("mask"), call.stored("value"), call.ref("self"))

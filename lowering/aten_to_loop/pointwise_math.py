@@ -183,6 +183,8 @@ def pow_scalar(call: Call) -> list[Result]:
         return _pow(call, call.operand("self"), exponent)
     if isinstance(exponent, bool):
         exponent = int(exponent)
+    if exponent < 0 and call.type.info.kind in ("int", "uint"):
+        raise Declined("eager raises: integers have no negative powers")
     if exponent == 0:
         return pointwise(call, lambda b, x: b.like(1, x), [call.ref("self")])
     if exponent == 1:
