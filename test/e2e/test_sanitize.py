@@ -50,14 +50,15 @@ def test_reports_of_other_code_do_not_count(tmp_path):
 def same(name, isa, monkeypatch):
     """Scheduled for one width, built with all of the machine's instructions and with its own alone.
 
-    Without the instruction for x * y + z the polynomials round twice; and functions of kernels that
-    store bf16 start from the machine's own estimates, a small part of bf16's last place apart.
+    Without the instruction for x * y + z the polynomials round twice; tanh is cut into pieces by
+    AVX-512 alone, which moves its last place; and functions of kernels that store bf16 start from
+    the machine's own estimates, a small part of bf16's last place apart.
     """
     monkeypatch.delenv("CXX", raising=False)
     program, options = PROGRAMS[name], {"isa": isa}
     whole = results(program, compiled(program, options))
     monkeypatch.setenv("CXX", " ".join(["g++", *ISA_FLAGS[isa]]))
-    near = 2e-6 if isa == "portable" else 0
+    near = 2e-6 if isa == "portable" else 5e-7 if "tanh" in name else 0
     for a, b in zip(results(program, compiled(program, options)), whole, strict=True):
         unit = 2.0**-7 if a.dtype == torch.bfloat16 else near
         torch.testing.assert_close(a, b, rtol=unit, atol=near, equal_nan=True)
