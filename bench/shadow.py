@@ -1,8 +1,10 @@
 """Tensors whose memory always lies in the cache: a long range of addresses, few bytes behind it.
 
-A file of `SHARE` bytes is mapped over and over, so that a kernel walks its whole range of addresses
-and finds every line in the cache. What it takes then is its instructions, and nothing of memory but
-page tables: the bound that no better use of bandwidth gets below.
+A file of `SHARE` bytes is mapped over and over, so that a kernel walks its whole range of
+addresses and finds every line in the cache. What it takes then is its instructions, and nothing
+of memory but page tables: a bound that no better use of bandwidth gets below. The maps are of
+small pages; where a kernel runs faster over its own memory on huge pages, those were what it
+waited for.
 """
 
 import ctypes
