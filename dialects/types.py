@@ -171,6 +171,11 @@ class TensorType(InternedData, Data[TensorData], TypeAttribute):
         """Elements from the first to the last addressed one (0 strides cost nothing)."""
         return _span(self.sizes, self.strides)
 
+    def dense(self, order: Sequence[int]) -> TensorType:
+        """A copy without gaps, whose dimensions lie in this order in memory, outermost first."""
+        strides = dict(zip(order, contiguous_strides([self.sizes[d] for d in order]), strict=True))
+        return self.with_(strides=[strides[d] for d in range(self.rank)])
+
     def with_(
         self,
         dtype: str | None = None,

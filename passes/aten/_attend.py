@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from minductor.dialects.aten import AtenOp
 from minductor.dialects.expr import ONE, Expr
 from minductor.dialects.pyattrs import DeviceAttr, DTypeAttr
-from minductor.dialects.types import AbsentType, IntType, TensorType, contiguous_strides
+from minductor.dialects.types import AbsentType, IntType, TensorType
 from minductor.passes.aten._match import defined_by, tensor_type
 from minductor.passes.aten._price import traffic
 from minductor.passes.aten._rewriter import Ops, Outcome, Refusal
@@ -39,6 +39,12 @@ class Parts:
     hidden: SSAValue | None = None
     keep: bool = False
     ops: list[Operation] = field(default_factory=list[Operation])
+
+    @property
+    def batch_and_heads(self) -> tuple[Expr, Expr]:
+        """Outer sizes of the scores; of rank 3 they have one head."""
+        sizes = self.scores.sizes
+        return (sizes[0], sizes[1]) if len(sizes) == 4 else (sizes[0], ONE)
 
 
 @dataclass(frozen=True)
@@ -169,8 +175,7 @@ class _Builder:
 
 def on_cpu(op: AtenOp, parts: Parts) -> Outcome:
     b = _Builder()
-    sizes = parts.scores.sizes
-    batch, heads = (sizes[0], sizes[1]) if len(sizes) == 4 else (sizes[0], ONE)
+    batch, heads = parts.batch_and_heads
     query = b.heads(parts.query, batch, heads)
     keys, values = _repeated(b, parts.keys, True), _repeated(b, parts.values, False)
     if keys is None or values is None or _heads_of(keys) is not _heads_of(values):
@@ -196,8 +201,7 @@ def on_cpu(op: AtenOp, parts: Parts) -> Outcome:
 def on_cuda(op: AtenOp, parts: Parts, exact: bool) -> Outcome:
     """The kernel for half types, and NaN where it gives 0 for a query of no finite score."""
     b = _Builder()
-    sizes = parts.scores.sizes
-    batch, heads = (sizes[0], sizes[1]) if len(sizes) == 4 else (sizes[0], ONE)
+    batch, heads = parts.batch_and_heads
     query = b.rows(parts.query, batch, heads)
     keys = b.rows(parts.keys, batch, heads, turned=True)
     values = b.rows(parts.values, batch, heads)
@@ -271,11 +275,7 @@ def _apart(type_: TensorType) -> bool:
 def _dense_like(type_: TensorType) -> TensorType:
     """The type with the same order of dimensions in memory and no gaps, as `empty_like`."""
     order = sorted(range(type_.rank), key=lambda k: (-(type_.strides[k].as_int or 0), k))
-    strides = [ONE] * type_.rank
-    dense = contiguous_strides([type_.sizes[k] for k in order])
-    for k, stride in zip(order, dense, strict=True):
-        strides[k] = stride
-    return type_.with_(strides=strides)
+    return type_.dense(order)
 
 
 def _turned(b: _Builder, keys: SSAValue) -> SSAValue:

@@ -88,6 +88,4 @@ def channels_last(type_: TensorType) -> bool:
     if type_.rank != 4 or type_.is_contiguous:
         return False
     n, c, h, w = range(4)
-    order = (n, h, w, c)
-    strides = contiguous_strides([type_.sizes[d] for d in order])
-    return all(type_.strides[d] is s for d, s in zip(order, strides, strict=True))
+    return type_.strides == type_.dense((n, h, w, c)).strides

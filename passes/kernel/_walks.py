@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom, Expr
@@ -22,6 +22,15 @@ def accesses_of(op: Operation) -> Iterator[Access]:
     for inner in op.walk():
         if isinstance(inner, k.LoadOp | k.StoreOp):
             yield inner
+
+
+def loads_what_is_there(load: Operation | Block, store: k.StoreOp) -> bool:
+    """A load, in every lane, of the very element that a plain store of its block writes."""
+    if not isinstance(load, k.LoadOp) or load.parent is not store.parent:
+        return False
+    if store.combine is not None or load.operands_ or store.operands_:
+        return False
+    return load.buffer is store.buffer and load.index == store.index
 
 
 def item_of(op: Access) -> int:

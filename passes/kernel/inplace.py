@@ -38,6 +38,7 @@ from minductor.dialects.loop.verify import symbol_ranges
 from minductor.dialects.types import TensorType
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._maps import why_apart
+from minductor.passes.kernel._walks import loads_what_is_there
 from minductor.passes.kernel.lifetimes import Lifetimes
 from minductor.passes.remarks import RemarkSink, sink_of
 
@@ -200,16 +201,8 @@ def _changes_nothing(kernel: k.FuncOp) -> bool:
     ops = [op for op in kernel.walk() if op is not kernel]
     if not all(isinstance(op, k.ParallelOp | k.LoadOp | k.StoreOp) for op in ops):
         return False
-    return all(_is_there(op) for op in ops if isinstance(op, k.StoreOp))
-
-
-def _is_there(store: k.StoreOp) -> bool:
-    load = store.value.owner
-    if not isinstance(load, k.LoadOp) or load.parent is not store.parent:
-        return False
-    if store.combine is not None or load.masked is not None or load.operands_ or store.operands_:
-        return False
-    return load.buffer is store.buffer and load.index == store.index
+    stores = (op for op in ops if isinstance(op, k.StoreOp))
+    return all(loads_what_is_there(op.value.owner, op) for op in stores)
 
 
 def _hint(value: SSAValue) -> str:

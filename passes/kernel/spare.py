@@ -24,9 +24,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from minductor.dialects.expr import ONE
 from minductor.dialects.kernel import ops as k
+from minductor.dialects.loop.verify import op_exprs
 from minductor.dialects.scalar import ops as sc
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import kernels_of
+from minductor.passes.kernel._walks import loads_what_is_there
 from minductor.passes.remarks import sink_of
 
 
@@ -61,8 +63,6 @@ class KernelSparePass(MiniPass):
 
 def _kept(store: k.StoreOp) -> tuple[SSAValue, bool, SSAValue, k.LoadOp] | None:
     """(condition, whether it keeps what is there, the other value, the load), or None."""
-    if store.combine is not None or store.mask is not None or store.index_operands:
-        return None
     select = _uncast(store.value, store.value.type).owner
     if not isinstance(select, Operation) or select.name != "scalar.select":
         return None
@@ -86,9 +86,7 @@ def _uncast(value: SSAValue, kept: Attribute) -> SSAValue:
 
 def _is_there(load: k.LoadOp, store: k.StoreOp) -> bool:
     """It loads, in the same type, the very element that is stored; nobody else stores there."""
-    if load.buffer is not store.buffer or load.index != store.index or load.mask is not None:
-        return False
-    if load.parent is not store.parent or load.result.type != store.value.type:
+    if not loads_what_is_there(load, store) or load.result.type != store.value.type:
         return False
     users = [use.operation for use in store.buffer.uses]
     return sum(isinstance(op, k.StoreOp) for op in users) == 1
@@ -105,11 +103,8 @@ def _variables(value: SSAValue) -> set[object]:
     """Loop variables that a value depends on."""
     found: set[object] = set()
     for op in _makers(value):
-        for attr in op.properties.values():
-            exprs = getattr(attr, "data", ())
-            for e in exprs if isinstance(exprs, tuple) else (exprs,):
-                if hasattr(e, "vars"):
-                    found.update(e.vars("d"))
+        for e in op_exprs(op):
+            found.update(e.vars("d"))
     return found
 
 

@@ -49,7 +49,7 @@ from minductor.dialects.attrs import Domain, DomainAttr, OriginsAttr
 from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.loop.ops import ExternOp, LoadOp, NestOp, ReduceOp, ScanOp, StoreOp, ViewOp
 from minductor.dialects.pyattrs import ArgAttr, to_python
-from minductor.dialects.types import TensorType, contiguous_strides
+from minductor.dialects.types import TensorType
 from minductor.passes.base import MiniPass
 from minductor.passes.loop.simplify_index import map_exprs
 from minductor.passes.peak import LOOSE, bytes_of, hints_of
@@ -113,11 +113,7 @@ class LoopLayoutPass(MiniPass):
 
 def channels_last(type_: TensorType) -> TensorType:
     """Images with channels next to each other, then columns, then rows."""
-    strides = [ex.ZERO] * 4
-    dense = contiguous_strides([type_.sizes[d] for d in LAST])
-    for d, stride in zip(LAST, dense, strict=True):
-        strides[d] = stride
-    return type_.with_(strides=strides)
+    return type_.dense(LAST)
 
 
 def _turned(type_: Attribute) -> TensorType | None:

@@ -37,16 +37,19 @@ template<class F> INL F m_fast_sin(F x) {
   if (__builtin_expect(any(far), 0)) r = m_sel(far, sin_far(x), r);
   return r;
 }
-//@ m_fast_cos
-template<class F> INL F m_fast_cos(F x) {
+//@ short_cos
+// cos by a short form of the sine of the distance to the multiple of pi that is nearest.
+template<class F, class S> INL F short_cos(F x, S sine) {
   typedef ints<F> I;
   F a = with_sign(x, bc<I>((el<I>)0x80000000)), t = m_mad(a, bc<F>(-0.31830988618379067), bc<F>(-0.5)) + magic<el<F>>;
-  F r = fast_sin_poly(fast_minus_pi(a, (magic<el<F>> - t) - el<F>(0.5)));
+  F r = sine(fast_minus_pi(a, (magic<el<F>> - t) - el<F>(0.5)));
   auto far = a < bc<F>(-trig_max<el<F>>);
   r = m_as<F>(m_as<I>(r) ^ odd_sign(t));
   if (__builtin_expect(any(far), 0)) r = m_sel(far, cos_far(x), r);
   return r;
 }
+//@ m_fast_cos
+template<class F> INL F m_fast_cos(F x) { return short_cos(x, [](F r) { return fast_sin_poly(r); }); }
 //@ m_fast_erf_plus_one
 template<class F> INL F m_fast_erf_plus_one(F x) {
   F a = m_abs(x);

@@ -70,15 +70,7 @@ template<class F> INL F m_bf16_sin(F x) {
   return r;
 }
 //@ m_bf16_cos
-template<class F> INL F m_bf16_cos(F x) {
-  typedef ints<F> I;
-  F a = with_sign(x, bc<I>((el<I>)0x80000000)), t = m_mad(a, bc<F>(-0.31830988618379067), bc<F>(-0.5)) + magic<el<F>>;
-  F r = bf16_sine(fast_minus_pi(a, (magic<el<F>> - t) - el<F>(0.5)));
-  auto far = a < bc<F>(-trig_max<el<F>>);
-  r = m_as<F>(m_as<I>(r) ^ odd_sign(t));
-  if (__builtin_expect(any(far), 0)) r = m_sel(far, cos_far(x), r);
-  return r;
-}
+template<class F> INL F m_bf16_cos(F x) { return short_cos(x, [](F r) { return bf16_sine(r); }); }
 //@ m_bf16_erf_plus_one
 template<class F> INL F m_bf16_erf_plus_one(F x) {
   F a = m_abs(x), q = a * poly(a, -1.6264987f, -0.92486107f, -0.13969094f, 0.024612432f, -0.001996215f);
