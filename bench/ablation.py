@@ -16,12 +16,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from xdsl.parser import Parser
-
 from bench.contenders import WITHOUT
 from bench.runner import timed_jobs
 from minductor.passes.context import MiniContext
-from minductor.passes.pipelines import build_pipeline, check_order, pipeline_text, without
+from minductor.passes.manager import replay
+from minductor.passes.pipelines import build_pipeline, check_order, without
 
 Row = dict[str, Any]
 PIPELINE = "default-cpu"
@@ -49,23 +48,11 @@ def left_out(name: str, pipeline: str = PIPELINE) -> list[str]:
         out.append(needy)
 
 
-def _here() -> str:
-    """The pipeline as a compile on this machine has it."""
-    import torch
-
-    from minductor.compiler import machine_isa
-
-    return pipeline_text(PIPELINE, {"isa": machine_isa(), "threads": torch.get_num_threads()})
-
-
 def scheduled(text: str, pipeline: str) -> str:
     """A graph's module after a pipeline."""
     ctx = MiniContext()
     ctx.remarks.enabled = False
-    module = Parser(ctx, text).parse_module()
-    for one in build_pipeline(pipeline):
-        one.apply(ctx, module)
-    return str(module)
+    return replay(ctx, text, build_pipeline(pipeline))
 
 
 def shown(texts: Sequence[str], passes: Sequence[str], pipeline: str = PIPELINE) -> list[str]:
@@ -133,6 +120,7 @@ def jobs(args: argparse.Namespace, contenders: Mapping[str, str], lock: str) -> 
     from bench.child import DTYPES
     from bench.workload import Where
     from bench.workloads import MICRO
+    from minductor.compiler import local_pipeline
 
     for name, build in MICRO.items():
         if args.only and not any(text in name for text in args.only):
@@ -140,7 +128,7 @@ def jobs(args: argparse.Namespace, contenders: Mapping[str, str], lock: str) -> 
         torch._dynamo.reset()
         work = build(Where("cpu", DTYPES[args.dtype]))
         texts = minductor.export_aten(work.fn, *work.args, training=bool(work.tangents))
-        seen = shown(list(texts.values()), list(contenders), _here())
+        seen = shown(list(texts.values()), list(contenders), local_pipeline())
         yield {
             "set": "micro",
             "name": name,

@@ -19,9 +19,7 @@ from bench.measure import Plan, take_rounds
 from bench.report import table
 from bench.workload import Where, step_of, tensors, traffic
 from bench.workloads import MICRO
-
-RESIDENT = "default-cpu{{stream=0 threads={threads}}}"
-"""Stores past the caches would reach memory whatever lies in the cache."""
+from minductor.compiler import local_pipeline
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,8 @@ class Bound:
 
 def bound_of(name: str, where: Where, plan: Plan) -> Bound | None:
     """Measure one workload; None where no kernel of ours runs."""
-    pipeline = RESIDENT.format(threads=torch.get_num_threads())
+    # stores past the caches would reach memory whatever lies in the cache
+    pipeline = local_pipeline(stream=0)
     launches = launches_of(name, where)
     resident = launches_of(name, where, {"pipeline": pipeline})
     if not launches or [one.name for one in launches] != [one.name for one in resident]:

@@ -61,13 +61,11 @@ WITHOUT = "without:"
 
 def _lacking(names: str) -> Callable[[Function, Options], Function]:
     """minductor with the CPU's pipeline less some passes. PipelineError where it has no such."""
-    from minductor.compiler import machine_isa
-    from minductor.passes.pipelines import pipeline_text, without
-
-    given = {"isa": machine_isa(), "threads": torch.get_num_threads()}
+    from minductor.compiler import local_pipeline
+    from minductor.passes.pipelines import without
 
     def compile_with(fn: Function, options: Options) -> Function:
-        pipeline = without(pipeline_text("default-cpu", given), names.split("+"))
+        pipeline = without(local_pipeline(), names.split("+"))
         return CONTENDERS["minductor"](fn, {**options, "pipeline": pipeline})
 
     return compile_with

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, UntypedStorage
 
 SHARE = 1 << 16
 """Bytes behind each tensor: several tensors fit the second-level cache of a core together."""
@@ -35,16 +35,44 @@ def shadow(tensor: Tensor) -> Tensor:
     Small tensors, and those that may hold indices (i32, i64), are returned as they are: values that
     repeat must not send a kernel elsewhere. Raises OSError where memory cannot be mapped.
     """
-    size = tensor.untyped_storage().nbytes()
-    if size <= SHARE or tensor.dtype in (torch.int32, torch.int64):
-        return tensor
-    start = _range(-(-size // SHARE))
-    ctypes.memmove(start, tensor.untyped_storage().data_ptr(), SHARE)
-    whole = torch.frombuffer((ctypes.c_char * size).from_address(start), dtype=torch.uint8)
-    weakref.finalize(whole.untyped_storage(), _LIBC.munmap, start, -(-size // SHARE) * SHARE)
-    out = torch.empty(0, dtype=tensor.dtype)
-    out.set_(whole.untyped_storage(), tensor.storage_offset(), tensor.size(), tensor.stride())
+    return _over(_storage_for(tensor), tensor)
+
+
+def shadows(args: Sequence[Any]) -> list[Any]:
+    """Arguments of a kernel with their tensors replaced, each storage once."""
+    made: dict[int, UntypedStorage | None] = {}
+    out: list[Any] = []
+    for one in args:
+        if isinstance(one, Tensor):
+            key = one.untyped_storage().data_ptr()
+            if key not in made:
+                made[key] = _storage_for(one)
+            one = _over(made[key], one)
+        out.append(one)
     return out
+
+
+def _over(storage: UntypedStorage | None, tensor: Tensor) -> Tensor:
+    """The tensor's layout over a storage; the tensor itself without one."""
+    if storage is None:
+        return tensor
+    out = torch.empty(0, dtype=tensor.dtype)
+    return out.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
+
+
+def _storage_for(tensor: Tensor) -> UntypedStorage | None:
+    """Few bytes as long as the tensor's storage; None where that one has to stay."""
+    given = tensor.untyped_storage()
+    size = given.nbytes()
+    if size <= SHARE or tensor.dtype in (torch.int32, torch.int64):
+        return None
+    count = -(-size // SHARE)
+    start = _range(count)
+    ctypes.memmove(start, given.data_ptr(), SHARE)
+    whole = torch.frombuffer((ctypes.c_char * size).from_address(start), dtype=torch.uint8)
+    storage = whole.untyped_storage()
+    weakref.finalize(storage, _LIBC.munmap, start, count * SHARE)
+    return storage
 
 
 def _range(count: int) -> int:
@@ -65,24 +93,3 @@ def _map(address: int | None, size: int, flags: int, file: int) -> int:
     if found is None or found == _FAILED:
         raise OSError(ctypes.get_errno(), "no room for the maps of a tensor")
     return int(found)
-
-
-def shadows(args: Sequence[Any]) -> list[Any]:
-    """Arguments of a kernel with their tensors replaced, each storage once."""
-    made: dict[int, Tensor] = {}
-    out: list[Any] = []
-    for one in args:
-        if isinstance(one, Tensor):
-            key = one.untyped_storage().data_ptr()
-            whole = made.get(key)
-            if whole is None:
-                whole = made[key] = shadow(one)
-            if whole.untyped_storage().data_ptr() == key:
-                out.append(one)
-                continue
-            again = torch.empty(0, dtype=one.dtype)
-            again.set_(whole.untyped_storage(), one.storage_offset(), one.size(), one.stride())
-            out.append(again)
-        else:
-            out.append(one)
-    return out

@@ -50,7 +50,6 @@ def trace_and_compile(
 
     graphs: dict[str, Seen] = {}
     metas: list[Any] = []
-    taken: list[int] = []
 
     def of_kind(kind: str) -> Any:
         def compile_one(gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
@@ -58,7 +57,6 @@ def trace_and_compile(
             product = readable_backward(product, gm) if kind == "backward" else product
             graphs[kind] = seen(gm, product)
             metas.append(aot_metadata())
-            taken.append(len(example_inputs))
             return product
 
         return compile_one
@@ -89,7 +87,8 @@ def trace_and_compile(
     say(f"AOTAutograd's wrappers stay: {reason}" if reason else "called without wrappers")
     if reason is None:
         return call_of(plan_of(meta, graphs), call, gm)
-    merged = any(n < len(inputs) for n in taken[:1])
+    first = graphs.get("forward") or graphs.get("inference")
+    merged = first is not None and first.inputs < len(inputs)
     return or_eager(with_the_same_bases(call, gm, inputs) if merged else call, gm)
 
 

@@ -225,7 +225,7 @@ class Compile:
                 raise OptionError("option 'patterns': the pipeline has no pass aten-patterns")
             return passes
         name = _pipeline(target)
-        native: dict[str, Any] = {"threads": torch.get_num_threads(), "isa": machine_isa()}
+        native = _native()
         if target == "triton":
             native["flash"] = has_flash()
         if self.options.eager_random:
@@ -338,6 +338,15 @@ def _emit_triton(module: ModuleOp) -> str:
     from minductor.codegen.triton.module import emit_triton
 
     return emit_triton(module)
+
+
+def _native() -> dict[str, Any]:
+    return {"threads": torch.get_num_threads(), "isa": machine_isa()}
+
+
+def local_pipeline(**fields: Any) -> str:
+    """The CPU's pipeline as a compile on this machine has it, but for these fields of passes."""
+    return pipeline_text("default-cpu", {**_native(), **fields})
 
 
 def machine_isa() -> str:

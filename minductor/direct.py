@@ -21,13 +21,12 @@ from torch._functorch._aot_autograd import runtime_wrappers
 from torch._guards import TracingContext
 from torch.fx import GraphModule
 
+from minductor.eager import Boxed
 from minductor.lazy import is_batched, or_eager
-
-Boxed = Callable[[list[Any]], Any]
+from minductor.traced import is_tangent
 
 _C: Any = torch._C
 
-_TANGENTS = "tangents"
 _NAMESPACES = ("aten", "prims")
 _DOUBLE = "torch.compile with aot_autograd does not currently support double backward"
 _NESTED = (
@@ -74,7 +73,7 @@ def seen(graph: GraphModule, product: Boxed) -> Seen:
     foreign = next((str(n.target) for n in nodes if n.op == "call_function" and _foreign(n)), None)
     returned: Any = nodes[-1].args[0]
     holes = frozenset(i for i, r in enumerate(returned) if r is None)
-    tangents = [n.meta.get("val") for n in inputs if n.name.startswith(_TANGENTS)]
+    tangents = [n.meta.get("val") for n in inputs if is_tangent(n)]
     return Seen(product, len(inputs), holes, foreign, tuple(map(_layout, tangents)))
 
 
@@ -365,7 +364,7 @@ def _coerced(gradient: Any, layout: Layout) -> Any:
     for a plain tensor.
     """
     gradient = _plain(gradient)
-    if gradient is None or is_batched(gradient) or gradient.stride() == layout.stride:
+    if gradient is None or gradient.stride() == layout.stride or is_batched(gradient):
         return gradient
     if layout.format is not None:
         return gradient.contiguous(memory_format=layout.format)

@@ -15,12 +15,12 @@ from torch import Tensor
 from torch.autograd import forward_ad
 from torch.fx import GraphModule
 
-from minductor.eager import run_eagerly
+from minductor.eager import Boxed, run_eagerly
 from minductor.runtime.checks import Unreadable
+from minductor.traced import is_tangent
 
 _C: Any = torch._C
 _functorch = _C._functorch
-Boxed = Callable[[list[Any]], Any]
 
 
 def written_out(tensor: Tensor) -> Tensor:
@@ -41,7 +41,7 @@ def readable_backward(product: Boxed, graph: GraphModule) -> Boxed:
     """The product of a backward graph: marked gradients are written out for it, and for a batch of
     gradients the graph runs eagerly, op by op."""
     inputs = [n for n in graph.graph.nodes if n.op == "placeholder"]
-    tangents = [i for i, n in enumerate(inputs) if n.name.startswith("tangents")]
+    tangents = [i for i, n in enumerate(inputs) if is_tangent(n)]
 
     def run(args: list[Any]) -> Any:
         for i in tangents:

@@ -17,18 +17,14 @@ from xdsl.dialects.func import FuncOp
 from minductor.dialects.attrs import IndexAttr
 from minductor.passes.kernel.capture import CAPTURE, REFUSED
 from minductor.runtime.graphs import Boxed, Facts, Graphed, Kept
-from minductor.traced import aot_metadata
-
-_TANGENTS = "tangents"
+from minductor.traced import aot_metadata, is_tangent
 
 
 def facts_of(graph: GraphModule, kind: str) -> Facts:
     """What AOTAutograd says of the graph that it compiles just now."""
-    inputs = [node.name for node in graph.graph.nodes if node.op == "placeholder"]
+    inputs = [node for node in graph.graph.nodes if node.op == "placeholder"]
     if kind == "backward":
-        return Facts(
-            saved=frozenset(n for n, x in enumerate(inputs) if not x.startswith(_TANGENTS))
-        )
+        return Facts(saved=frozenset(n for n, x in enumerate(inputs) if not is_tangent(x)))
     meta = aot_metadata()
     if meta is None:
         return Facts()

@@ -52,10 +52,10 @@ def options_of(text: str) -> dict[str, Any]:
 
 def pipeline_without(names: Sequence[str]) -> str:
     """The CPU pipeline without some of its passes. ValueError when it has no such pass."""
-    from minductor.compiler import machine_isa
-    from minductor.passes.pipelines import pipeline_text, without
+    from minductor.compiler import local_pipeline
+    from minductor.passes.pipelines import without
 
-    return without(pipeline_text("default-cpu", {"isa": machine_isa(), "threads": 2}), names)
+    return without(local_pipeline(threads=2), names)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
