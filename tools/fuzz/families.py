@@ -229,7 +229,8 @@ def scatters(w: Writer) -> None:
         f"{x}.index_fill{mark}({dim}, {row}, 1)",
         f"{x}.scatter{mark}({dim}, {index}, 2)",
         f"{x}.index_copy{mark}({dim}, torch.arange({x}.shape[{dim}]).flip(0), {src})",
-        f"{x}.masked_scatter{mark}({src} > 0, {src})",
+        # eager's in-place kernel reads a source that is itself after its first writes
+        f"{x}.masked_scatter{mark}({src} > 0, {src}.clone())",
         f"{x}.slice_scatter({src}.narrow({dim}, 0, 1), {dim}, 0, 1)",
         f"{x}.select_scatter({src}.select({dim}, 0), {dim}, -1)",
     ]
