@@ -41,6 +41,7 @@ ATEN: tuple[str, ...] = (
     "aten-conv-norm",
     "aten-conv-layout",
     "aten-conv-split",
+    "aten-conv-bias",
     "aten-products",
     "aten-bias",
     "aten-dce",
@@ -88,6 +89,7 @@ KERNEL_CPU: tuple[str, ...] = (
 KERNEL_CUDA: tuple[str, ...] = (
     "loop-to-kernel{target=triton}",
     "kernel-predicate",
+    "kernel-onehot{target=triton}",
     "kernel-reciprocal",
     "kernel-narrow",
     "kernel-atomics",

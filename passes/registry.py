@@ -30,6 +30,7 @@ PASSES: dict[str, str] = {
     "aten-conv-norm": "minductor.passes.aten.conv_norm:AtenConvNormPass",
     "aten-conv-layout": "minductor.passes.aten.conv_layout:AtenConvLayoutPass",
     "aten-conv-split": "minductor.passes.aten.conv_split:AtenConvSplitPass",
+    "aten-conv-bias": "minductor.passes.aten.conv_bias:AtenConvBiasPass",
     "aten-products": "minductor.passes.aten.products:AtenProductsPass",
     "aten-bias": "minductor.passes.aten.bias:AtenBiasPass",
     # lowerings

@@ -13,7 +13,8 @@ After:
 A block of powers of two over short loops has dead lanes: a quarter of them at 28 by 28. One loop
 has none, and costs divisions by constants, which pay where several loads share them. Loads that
 walk memory in order would lose their vectors, so only kernels qualify that have two loads or more
-that do not, and that store in order along all loops.
+that do not, or none that does and few (`shared`) that neighbours share, as an upsampling has; and
+that store in order along all loops.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import symbol_ranges
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import LOOPS, kernels_of, nest_of
-from minductor.passes.kernel._walks import accesses_of, apart
+from minductor.passes.kernel._walks import accesses_of, apart, repeated
 from minductor.passes.kernel.flatten import joined, take_body
 from minductor.passes.remarks import sink_of
 
@@ -42,7 +43,7 @@ class KernelCollapsePass(MiniPass):
     """Make one loop of the nests of pointwise Triton kernels whose loads lie apart.
 
     collapse: false leaves all as it is; most: an innermost loop of more iterations has few dead
-    lanes and stays.
+    lanes and stays; shared: loads that neighbours share, all with divisions of their own.
     """
 
     name = "kernel-collapse"
@@ -50,6 +51,7 @@ class KernelCollapsePass(MiniPass):
 
     collapse: bool = True
     most: int = 512
+    shared: int = 1
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the perfect nests of every Triton kernel."""
@@ -74,7 +76,7 @@ class KernelCollapsePass(MiniPass):
         last = chain[-1]
         if len(chain) < 2 or any(isinstance(op, LOOPS) for op in last.body.block.ops):
             return ""
-        if apart(last) < 2:
+        if apart(last) < 2 and not self._shared(last):
             return "fewer than two loads lie apart"
         lengths = [loop.extent.data.as_int for loop in chain]
         if any(n is None for n in lengths):
@@ -82,6 +84,16 @@ class KernelCollapsePass(MiniPass):
         if (lengths[-1] or 0) > self.most:
             return f"an innermost loop of {lengths[-1]} has few dead lanes"
         return None
+
+    def _shared(self, last: k.ParallelOp) -> bool:
+        """Neighbours share all loads that move along a loop, and these are few."""
+        atom = ex.dim_atom(last.var.data)
+        moving = {
+            (op.buffer, op.index.data[0])
+            for op in accesses_of(last)
+            if isinstance(op, k.LoadOp) and atom in op.index.data[0].vars("d")
+        }
+        return 0 < repeated(last) == len(moving) <= self.shared
 
 
 def _gaps(chain: list[k.ParallelOp], symbols: Ranges) -> str | None:

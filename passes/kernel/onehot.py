@@ -37,19 +37,20 @@ from minductor.passes.kernel._tree import kernels_of
 class KernelOnehotPass(MiniPass):
     """Replace sums over rows with one place that is not zero.
 
-    onehot: false leaves all as it is.
+    target: of the kernels; onehot: false leaves all as it is.
     """
 
     name = "kernel-onehot"
     needs = frozenset({"kernel"})
 
+    target: str = "cpp"
     onehot: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Look at every sum of every C++ kernel."""
+        """Look at every sum of every kernel of the target."""
         if not self.onehot:
             return
-        for kernel in kernels_of(op, "cpp"):
+        for kernel in kernels_of(op, self.target):
             for stage in [o for o in kernel.walk() if isinstance(o, k.ReduceOp)]:
                 test = _test(stage)
                 if test is not None:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from minductor.dialects import expr as ex
 from minductor.dialects.dtypes import dtype_of_scalar
@@ -30,6 +30,9 @@ from minductor.dialects.scalar.ops import CastOp
 from minductor.passes.loop.deps import Access, Box, MemoryDep, NestDeps, access_dep, analyse
 from minductor.passes.loop.fusion.machine import Machine
 from minductor.passes.loop.inlining.emit import Producer
+
+NEAR = 64
+"""Ops that are asked whether one needs another."""
 
 WIDENED = 16
 """Points up to which a nest that only widens is computed at all of them."""
@@ -320,14 +323,31 @@ class Decider:
         return before - after
 
     def _partner(self, body: Body, sites: Sequence[Site]) -> Body | None:
-        """The first reader that walks the nest's own loops: stored, the two would be one kernel."""
+        """The first reader that walks the nest's own loops, and needs nothing that another reader
+        makes: stored, the two would be one kernel."""
         extents = body.info.domain.extents
         same = tuple(ex.dim(i) for i in range(len(extents)))
+        before: list[Operation] = []
         for site in sorted(sites, key=lambda site: self.order[site.root.nest]):
             own = site.root.info.domain.extents
             if site.place == same and own[: len(extents)] == extents and not site.guarded:
-                return site.root
+                return None if self._needs(site.root.nest, before) else site.root
+            before.append(site.root.nest)
         return None
+
+    def _needs(self, op: Operation, sources: Sequence[Operation]) -> bool:
+        """Whether an op needs what one of these makes, as far as a short walk back can tell."""
+        todo, seen = [op], {op}
+        while todo and len(seen) < NEAR:
+            one = todo.pop()
+            if one is not op and one in sources:
+                return True
+            body = self.bodies.get(one) if isinstance(one, NestOp) else None
+            read = one.operands if body is None else [key[0] for key in body.reads]
+            owners = dict.fromkeys(v.owner for v in read if isinstance(v.owner, Operation))
+            todo += [owner for owner in owners if owner not in seen]
+            seen |= owners.keys()
+        return False
 
     def _seen_from(self, access: Access, site: Site) -> Access:
         """A read of a nest as it looks where the nest is computed inside another body."""

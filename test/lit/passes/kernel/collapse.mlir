@@ -14,6 +14,18 @@ kernel.func @pool(read %x : !kernel.buf<f32[26880]>, write %o : !kernel.buf<f32[
     %a = load %x[60 * d0 + 2 * d1] : f32  %b = load %x[60 * d0 + 2 * d1 + 1] : f32
     %s = scalar.add %a, %b : f32  store %s, %o[28 * d0 + d1] } } }
 
+/// Neighbours share the one load of an upsampling to the nearest: no vector is lost. With two loads
+/// (`double` below) each would need divisions of its own.
+// CHECK-LABEL: kernel.func @nearest
+// CHECK:         kernel.parallel d0 : 12544 <run grid, lanes 1024, tail mask> {
+// CHECK-NEXT:      %a = kernel.load %x[(d0 floordiv 2)]
+// OFF-LABEL:   kernel.func @nearest
+// OFF:           kernel.parallel d1 : 56
+kernel.func @nearest(read %x : !kernel.buf<f32[6272]>, write %o : !kernel.buf<f32[12544]>) [] config {target = "triton"} {
+  parallel d0 : 224 { parallel d1 : 56 {
+    %a = load %x[28 * d0 + (d1 floordiv 2)] : f32
+    %s = scalar.neg %a : f32  store %s, %o[56 * d0 + d1] } } }
+
 /// Loads in order keep their vectors; so do upsamplings, whose threads read what lies together; a
 /// store that leaves gaps would need the digits too.
 // CHECK-LABEL: kernel.func @order

@@ -1,5 +1,6 @@
 // RUN: mini-opt %s -p kernel-onehot --split-input-file | filecheck %s
 // RUN: mini-opt %s -p "kernel-onehot{onehot=false}" --split-input-file | filecheck %s --check-prefix OFF
+// RUN: mini-opt %s -p "kernel-onehot{target=triton}" --split-input-file | filecheck %s --check-prefix GPU
 
 /// A sum over a row that is zero but at a target: the value there, if the target lies in the row.
 // CHECK-LABEL: kernel.func @target
@@ -62,6 +63,24 @@ kernel.func @extreme(read %t : !kernel.buf<i64[128]>, write %o : !kernel.buf<f32
       %c = scalar.eq %k, %j : i64
       %a = scalar.constant -1.0 : f32
       %z = scalar.constant 0.0 : f32
+      %h = scalar.select %c, %a, %z : f32
+      yield %h : f32 }
+    store %s, %o[d0] } }
+
+// -----
+
+/// Kernels of the other target wait for their own pipeline.
+// CHECK-LABEL: kernel.func @gpu
+// CHECK:         kernel.reduce d1 : 20000 [add]
+// GPU-LABEL:   kernel.func @gpu
+// GPU-NOT:       kernel.reduce
+// GPU:           kernel.store
+kernel.func @gpu(read %t : !kernel.buf<i64[128]>, write %o : !kernel.buf<f32[128]>) [] config {target = "triton"} {
+  parallel d0 : 128 {
+    %k = load %t[d0] : i64
+    %s = reduce d1 : 20000 [add] -> f32 {
+      %j = scalar.index d1 : i64  %c = scalar.eq %k, %j : i64
+      %a = scalar.constant -1.0 : f32  %z = scalar.constant 0.0 : f32
       %h = scalar.select %c, %a, %z : f32
       yield %h : f32 }
     store %s, %o[d0] } }
