@@ -331,23 +331,9 @@ class Decider:
         for site in sorted(sites, key=lambda site: self.order[site.root.nest]):
             own = site.root.info.domain.extents
             if site.place == same and own[: len(extents)] == extents and not site.guarded:
-                return None if self._needs(site.root.nest, before) else site.root
+                return None if _needs(self.bodies, site.root.nest, before) else site.root
             before.append(site.root.nest)
         return None
-
-    def _needs(self, op: Operation, sources: Sequence[Operation]) -> bool:
-        """Whether an op needs what one of these makes, as far as a short walk back can tell."""
-        todo, seen = [op], {op}
-        while todo and len(seen) < NEAR:
-            one = todo.pop()
-            if one is not op and one in sources:
-                return True
-            body = self.bodies.get(one) if isinstance(one, NestOp) else None
-            read = one.operands if body is None else [key[0] for key in body.reads]
-            owners = dict.fromkeys(v.owner for v in read if isinstance(v.owner, Operation))
-            todo += [owner for owner in owners if owner not in seen]
-            seen |= owners.keys()
-        return False
 
     def _seen_from(self, access: Access, site: Site) -> Access:
         """A read of a nest as it looks where the nest is computed inside another body."""
@@ -413,6 +399,21 @@ class Decider:
             if info.nest is not body.nest:
                 access = self._moved_access(access, place, body)
             body.reads[(access.value, access.indices, access.operands)] = access
+
+
+def _needs(bodies: Mapping[NestOp, Body], op: Operation, sources: Sequence[Operation]) -> bool:
+    """Whether an op needs what one of these makes, as far as a short walk back can tell."""
+    todo, seen = [op], {op}
+    while todo and len(seen) < NEAR:
+        one = todo.pop()
+        if one is not op and one in sources:
+            return True
+        body = bodies.get(one) if isinstance(one, NestOp) else None
+        read = one.operands if body is None else [key[0] for key in body.reads]
+        owners = dict.fromkeys(v.owner for v in read if isinstance(v.owner, Operation))
+        todo += [owner for owner in owners if owner not in seen]
+        seen |= owners.keys()
+    return False
 
 
 @lru_cache(maxsize=1 << 14)
