@@ -94,6 +94,7 @@ class Names:
 
     def __init__(self) -> None:
         self._taken: set[str] = set(_reserved())
+        self._last: dict[str, int] = {}  # the number that a base was given last
 
     def new(self, hint: str | None) -> str:
         """A fresh identifier."""
@@ -102,9 +103,11 @@ class Names:
             base = f"v{base}"
         if re.fullmatch(r"[dsuit]\d+|r\d+|w\d+", base):
             base += "_"
-        name, n = base, 0
+        n = self._last.get(base, 0)
+        name = f"{base}_{n}" if n else base
         while name in self._taken:
             n += 1
             name = f"{base}_{n}"
+        self._last[base] = n
         self._taken.add(name)
         return name

@@ -16,6 +16,7 @@ class Names:
 
     def __init__(self, reserved: set[str]) -> None:
         self._taken = set(reserved)
+        self._last: dict[str, int] = {}  # the number that a base was given last
         self._of: dict[SSAValue, str] = {}
 
     def fresh(self, wanted: str) -> str:
@@ -23,9 +24,12 @@ class Names:
         base = _BAD.sub("_", wanted) or "v"
         if base[0].isdigit() or keyword.iskeyword(base) or _SYMBOL.fullmatch(base):
             base = f"v_{base}"
-        name, n = base, 1
+        n = self._last.get(base, 0)
+        name = f"{base}_{n}" if n else base
         while name in self._taken:
-            name, n = f"{base}_{n}", n + 1
+            n += 1
+            name = f"{base}_{n}"
+        self._last[base] = n
         self._taken.add(name)
         return name
 

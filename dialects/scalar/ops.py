@@ -49,6 +49,9 @@ class TableOp(TableText, IRDLOperation):
 
     result = result_def()
 
+    def __post_init__(self) -> None:
+        """Nothing: a row has no properties with defaults to fill in."""
+
     @classmethod
     def build_from(cls, *operands: SSAValue) -> Self:
         """The op on these operands; the result type follows the row's rule."""

@@ -48,25 +48,32 @@ class Scope:
         default_factory=dict[tuple[object, ...], Operation]
     )
 
-    def number(self, op: Operation) -> Operation:
-        """The op itself, now in the block, or the equal one that this scope can see."""
-        ids, items = map(id, op.operands), op.properties.items()
-        key = (op.name, *ids, *items, *[r.type for r in op.results])
+    def equal(self, key: tuple[object, ...]) -> Operation | None:
+        """The op of this `key_of` that the scope can see."""
         scope: Scope | None = self
         while scope is not None:
             found = scope.made.get(key)
             if found is not None:
                 return found
             scope = scope.parent
+        return None
+
+    def number(self, op: Operation) -> Operation:
+        """The op itself, now in the block, or the equal one that this scope can see."""
+        key = key_of(op.name, op.operands, op.properties, [r.type for r in op.results])
+        found = self.equal(key)
+        if found is not None:
+            return found
         self.made[key] = op
         self.block.add_op(op)
         return op
 
     def lookup(self, inst: Instance, value: SSAValue) -> SSAValue | None:
         """The emitted form of a nest's value, in this scope or around."""
+        key = (id(inst), value)
         scope: Scope | None = self
         while scope is not None:
-            found = scope.values.get((id(inst), value))
+            found = scope.values.get(key)
             if found is not None:
                 return found
             scope = scope.parent
@@ -75,6 +82,16 @@ class Scope:
     def expr(self, inst: Instance, e: Expr) -> Expr:
         """An expression of the nest in final variables, simplified."""
         return self.ranges.simplify(inst.expr(e).subs(self.env))
+
+
+def key_of(
+    name: str,
+    operands: Iterable[SSAValue],
+    properties: Mapping[str, Attribute],
+    types: Iterable[Attribute],
+) -> tuple[object, ...]:
+    """By which equal ops are known."""
+    return (name, *map(id, operands), *properties.items(), *types)
 
 
 class Emitter:
@@ -122,23 +139,32 @@ class Emitter:
             return
         if isinstance(op, ReduceOp | ScanOp):
             raise SpaceError(f"the result of `{op.name}` is needed before its loop is done")
-        new = type(op).create(
-            operands=[self.value(inst, v, scope) for v in op.operands],
-            result_types=op.result_types,
-            properties={n: self._attr(inst, a, scope) for n, a in op.properties.items()},
-            attributes=op.attributes,
-            regions=[Region() for _ in op.regions],
-            location=op.location,
-        )
-        for old, copy in zip(op.regions, new.regions, strict=True):
-            self._copy_region(inst, old, copy, scope)
+        operands = [self.value(inst, v, scope) for v in op.operands]
+        properties = {n: self._attr(inst, a, scope) for n, a in op.properties.items()}
+        types = [r.type for r in op.results]
+        key: tuple[object, ...] = ()
         # a bound faults at most once more when repeated: equal ones are one
-        if op.regions or not (is_pure(op) or isinstance(op, BoundOp)):
+        new: Operation | None = None
+        if not op.regions and (is_pure(op) or isinstance(op, BoundOp)):
+            key = key_of(op.name, operands, properties, types)
+            new = scope.equal(key)
+        if new is None:
+            new = type(op).create(
+                operands=operands,
+                result_types=types,
+                properties=properties,
+                attributes=op.attributes,
+                regions=[Region() for _ in op.regions],
+                location=op.location,
+            )
+            for old, copy in zip(op.regions, new.regions, strict=True):
+                self._copy_region(inst, old, copy, scope)
             scope.block.add_op(new)
-        else:
-            new = scope.number(new)
+            if key:
+                scope.made[key] = new
         for old, made in zip(op.results, new.results, strict=True):
-            made.name_hint = made.name_hint or old.name_hint
+            if made.name_hint is None:
+                made.name_hint = old.name_hint
             scope.values[(id(inst), old)] = made
 
     def _copy_region(self, inst: Instance, old: Region, new: Region, scope: Scope) -> None:

@@ -168,60 +168,73 @@ def row_block(block: Block) -> Block:
 
 def merge(block: Block, stages: list[Loop]) -> None:
     """Put everything in a block into one tile over the stages' variable."""
-    body = Block()
-    made: dict[tuple[object, ...], Operation] = {}
-    written = {op.buffer for op in block.walk() if isinstance(op, k.StoreOp)}
+    tile = _Tile({op.buffer for op in block.walk() if isinstance(op, k.StoreOp)})
     for op in list(block.ops):
-        op.detach()
         if not isinstance(op, LOOPS):
-            _append(body, op, made, written)
+            tile.add(op)
             continue
         for inner in list(op.regions[0].block.ops):
             if not isinstance(inner, k.YieldOp):
-                inner.detach()
-                _append(body, inner, made, written)
+                tile.add(inner)
         if isinstance(op, k.ReduceOp):
-            _folds(op, body)
+            tile.fold(op)
+        op.detach()
         op.erase(safe_erase=False)
-    tile = k.TileOp.make(stages[0].var.data, stages[0].extent.data, body)
-    block.add_op(tile)
+    for op in reversed(list(block.ops)):  # what an equal one stands for
+        op.detach()
+        op.erase()
+    block.add_op(k.TileOp.make(stages[0].var.data, stages[0].extent.data, tile.body))
 
 
-def _append(
-    body: Block,
-    op: Operation,
-    made: dict[tuple[object, ...], Operation],
-    written: set[SSAValue],
-) -> None:
-    """Add an op, or use the equal one that is there."""
-    pure = is_pure(op) or isinstance(op, BoundOp)
-    pure |= isinstance(op, k.LoadOp) and op.buffer not in written
-    if op.regions or not pure:
-        body.add_op(op)
-        return
-    key = (op.name, *map(id, op.operands), *op.properties.items(), *[r.type for r in op.results])
-    found = made.get(key)
-    if found is None:
-        made[key] = op
-        body.add_op(op)
-        return
-    for old, new in zip(op.results, found.results, strict=True):
-        old.replace_all_uses_with(new)
-    op.erase()
+class _Tile:
+    """The body of a tile being filled. Of equal ops the first is moved there, the others stay."""
 
+    def __init__(self, written: set[SSAValue]) -> None:
+        self.body = Block()
+        self._written = written
+        self._made: dict[tuple[object, ...], Operation] = {}
+        self._values: dict[SSAValue, SSAValue] = {}
 
-def _folds(op: k.ReduceOp, body: Block) -> None:
-    last = op.body.block.last_op
-    assert last is not None
-    values = list(last.operands)
-    results = list(op.results)
-    for kind in op.kind_names:
-        takes, gives = RESULTS.get(kind, (1, 1))
-        args, values = values[:takes], values[takes:]
-        olds, results = results[:gives], results[gives:]
-        fold = k.FoldOp.make(kind, args, op.var.data, [r.type for r in olds])
-        fold.location = op.location
-        body.add_op(fold)
-        for old, new in zip(olds, fold.results, strict=True):
-            new.name_hint = old.name_hint
-            old.replace_all_uses_with(new)
+    def add(self, op: Operation) -> None:
+        """Moves an op, unless an equal one is there."""
+        key = None
+        if not op.regions and self._repeats(op):
+            operands = [self._values.get(v, v) for v in op.operands]
+            types = [r.type for r in op.results]
+            key = (op.name, *map(id, operands), *op.properties.items(), *types)
+            found = self._made.get(key)
+            if found is not None:
+                for old, new in zip(op.results, found.results, strict=True):
+                    self._values[old] = new
+                    new.name_hint = new.name_hint or old.name_hint
+                return
+            self._made[key] = op
+        for inner in op.walk():
+            for i, value in enumerate(inner.operands):
+                if value in self._values:
+                    inner.operands[i] = self._values[value]
+        op.detach()
+        self.body.add_op(op)
+
+    def _repeats(self, op: Operation) -> bool:
+        """The op gives the same when it is run again."""
+        if isinstance(op, k.LoadOp):
+            return op.buffer not in self._written
+        return is_pure(op) or isinstance(op, BoundOp)
+
+    def fold(self, op: k.ReduceOp) -> None:
+        """The folds of a reduction whose body is in the tile."""
+        last = op.body.block.last_op
+        assert last is not None
+        values = [self._values.get(v, v) for v in last.operands]
+        results = list(op.results)
+        for kind in op.kind_names:
+            takes, gives = RESULTS.get(kind, (1, 1))
+            args, values = values[:takes], values[takes:]
+            olds, results = results[:gives], results[gives:]
+            fold = k.FoldOp.make(kind, args, op.var.data, [r.type for r in olds])
+            fold.location = op.location
+            self.body.add_op(fold)
+            for old, new in zip(olds, fold.results, strict=True):
+                new.name_hint = old.name_hint
+                old.replace_all_uses_with(new)

@@ -249,6 +249,8 @@ template<class SV, class S1, int U> struct red {
 template<class F, int... I> INL void each_(F f, seq<I...>) { (f(Full<I>()), ...); }
 template<int N, int U, int tail, class B, class... R> INL void lane_loop(i64 lo, i64 hi, B body, R &...r) {
   i64 i = lo;
+  // U are in flight as it is: GCC would write out a short loop whole, which costs its time and gains none.
+#pragma GCC unroll 1
   for (; i + N * U <= hi; i += N * U) each_([&](auto u) HOT { body(Full<N>(), i + N * u.n, r.v[u.n]...); }, upto<U>());
   if constexpr (tail == 1) for (; i < hi; i += N) body(Part<N>{hi - i < N ? (int)(hi - i) : N}, i, r.v[0]...);
   else if constexpr (U > 1 && tail != 3) for (; i + N <= hi; i += N) body(Full<N>(), i, r.v[0]...);
