@@ -54,5 +54,6 @@ def test_names_take_as_long_as_there_are_many(names: CppNames | WrapperNames) ->
     new = names.new if isinstance(names, CppNames) else names.fresh
     found = [new("v") for _ in range(1000)]
     assert found[:7] == ["v", *(f"v_{n}" for n in range(1, 7))]
-    assert found[7] == "v_8" and len(set(found)) == 1000
+    assert found[7] == "v_8"
+    assert len(set(found)) == 1000
     assert taken.asked < 2100
