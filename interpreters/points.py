@@ -121,6 +121,8 @@ class Points:
             self._table(op)
         elif isinstance(op, sc.IfOp):
             self._if(op, nested)
+        elif isinstance(op, sc.LookupOp):
+            self._lookup(op, nested)
         elif found is not None:
             found(self, op)
         else:
@@ -156,6 +158,14 @@ class Points:
         self.mask = outer
         for r, a, b in zip(op.results, *branches, strict=True):
             self.env[r] = torch.where(cond, a, b)
+
+    def _lookup(self, op: sc.LookupOp, nested: Callable[[Any, Points], None]) -> None:
+        block = op.body.block
+        self.env[block.args[0]] = self.value(op.arg)
+        nested(block, self)
+        last = block.last_op
+        assert last is not None
+        self.env[op.result] = self.value(last.operands[0])
 
 
 def _constant(p: Points, op: Any) -> None:

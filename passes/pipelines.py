@@ -81,6 +81,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-pool",
     "kernel-overlap",
     "kernel-stream",
+    "kernel-tabulate",
     "kernel-prefetch",
     "verify-stage{stage=kernel}",
 )

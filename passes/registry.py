@@ -79,6 +79,7 @@ PASSES: dict[str, str] = {
     "kernel-pool": "minductor.passes.kernel.pool:KernelPoolPass",
     "kernel-overlap": "minductor.passes.kernel.overlap:KernelOverlapPass",
     "kernel-stream": "minductor.passes.kernel.stream:KernelStreamPass",
+    "kernel-tabulate": "minductor.passes.kernel.tabulate:KernelTabulatePass",
     "kernel-prefetch": "minductor.passes.kernel.prefetch:KernelPrefetchPass",
     "kernel-capture": "minductor.passes.kernel.capture:KernelCapturePass",
     # any level

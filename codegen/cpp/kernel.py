@@ -34,25 +34,31 @@ def entry_name(func: k.FuncOp) -> str:
 def print_kernel(func: k.FuncOp) -> str:
     """Source of one kernel, without the prelude. Raises EmitError for what has no C++ form."""
     scope = Scope(symbol_ranges(func))
+    name = scope.kernel = entry_name(func)
     scope.math = str(func.config.lookup("math", ""))
     dear = func.config.lookup("call")
     scope.call = dear if isinstance(dear, int) else None
     block = func.body.block
     params: list[str] = []
     for access, arg in zip(func.access.data, block.args, strict=True):
-        name = scope.names.new(arg.name_hint)
-        scope.values[arg] = name
+        scope.values[arg] = scope.names.new(arg.name_hint)
         const = "const " if access == "read" else ""
         kind = memory_type(cast(BufType, arg.type).dtype)
-        params.append(f"{const}{kind} *__restrict {name}")
+        params.append(f"{const}{kind} *__restrict {scope.values[arg]}")
     params += [f"i64 {e}" for e in func.symbols.data]
     scope.index.push(scope.out.slot())
     _print_body(scope, func)
-    name = entry_name(func)
     fault = "  int fault = 0;\n" if scope.faults else ""
     result = "fault" if scope.faults else "0"
     head = f"static int {name}_body({', '.join(params)}) {{"
-    lines = [*_comments(func), head, f"{fault}{scope.out.text()}", f"  return {result};", "}"]
+    lines = [
+        *scope.tables,
+        *_comments(func),
+        head,
+        f"{fault}{scope.out.text()}",
+        f"  return {result};",
+        "}",
+    ]
     return "\n".join([*lines, _entry(func, name)])
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from xdsl.ir import Block, Operation
 
-from minductor.codegen.cpp import access, expr, reduce
+from minductor.codegen.cpp import access, expr, reduce, tables
 from minductor.codegen.cpp.ctext import dtype_of, literal, memory_type
 from minductor.codegen.cpp.scope import Lane, Scope, unprintable
 from minductor.codegen.cpp.shape import header, is_nested, lane_of, ranged, tail_of, words_of
@@ -245,6 +245,11 @@ def reduce_loop(scope: Scope, op: k.ReduceOp) -> None:
     reduce.print_reduce(scope, op, ("0", scope.index.text(op.extent.data)), print_block)
 
 
+def lookup(scope: Scope, op: sc.LookupOp) -> None:
+    """`lookup`."""
+    tables.lookup(scope, op, print_block)
+
+
 _PRINTERS: dict[type[Operation], Callable[[Scope, Any], None]] = {
     k.ParallelOp: loop,
     k.ForOp: loop,
@@ -260,4 +265,5 @@ _PRINTERS: dict[type[Operation], Callable[[Scope, Any], None]] = {
     k.LoadOp: access.load,
     k.StoreOp: access.store,
     sc.IfOp: if_op,
+    sc.LookupOp: lookup,
 }

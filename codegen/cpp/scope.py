@@ -48,6 +48,8 @@ class Scope:
         self.call: int | None = None
         self.ahead = 0
         self.owners: dict[Operation, str] = {}
+        self.kernel = ""
+        self.tables: list[str] = []
 
     # -- values -----------------------------------------------------------------------------------
     def varies(self, value: SSAValue) -> bool:

@@ -37,6 +37,7 @@ from minductor.dialects.scalar.text import (
     ConstantText,
     IfText,
     IndexText,
+    LookupText,
     RandomText,
     TableText,
     WithinText,
@@ -246,6 +247,26 @@ class IfOp(IfText, IRDLOperation):
 
 
 @irdl_op_definition
+class LookupOp(LookupText, IRDLOperation):
+    """`lookup %v -> bf16 { ^(%x : bf16): .. yield %r }`: what the region yields for %v.
+
+    The region is a function of one value of 8 or 16 bits. A target may fill a table of its results
+    once and read that instead.
+    """
+
+    name = "scalar.lookup"
+    arg = operand_def()
+    result = result_def()
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator(), Pure())
+
+    @staticmethod
+    def of(arg: SSAValue, type_: Attribute, body: Region) -> LookupOp:
+        """The region takes a value of `arg`'s type and yields one of `type_`."""
+        return LookupOp.create(operands=[arg], result_types=[type_], regions=[body])
+
+
+@irdl_op_definition
 class RandomOp(RandomText, IRDLOperation):
     """`random philox %seed, e stream 3 -> f32`: uniform in [0, 1) from (seed, stream, e).
 
@@ -292,5 +313,6 @@ SPECIAL_OPS: tuple[type[Operation], ...] = (
     BoundOp,
     YieldOp,
     IfOp,
+    LookupOp,
     RandomOp,
 )

@@ -367,6 +367,52 @@ class IfText(Operation):
                 raise VerifyException(f"the {name} region yields other types than the results'")
 
 
+class LookupText(Operation):
+    """`scalar.lookup %v -> bf16 { ^(%x : bf16): .. }`."""
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.operands[0])
+        printer.print_string(" -> ")
+        printer.print_attribute(self.results[0].type)
+        print_tail(printer, self)
+        printer.print_string(" ")
+        printer.print_region(self.regions[0])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        value = parse_value(parser)
+        parser.parse_punctuation("->")
+        type_ = parse_scalar_type(parser)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        return cls.create(
+            operands=[value],
+            result_types=[type_],
+            regions=[parser.parse_region()],
+            attributes={} if attributes is None else attributes.data,
+        )
+
+    def verify_(self) -> None:
+        block, value, result = self.regions[0].block, self.operands[0], self.results[0]
+        source, to = dtype_of_scalar(value.type), dtype_of_scalar(result.type)
+        if source.size > 2 or source.name == "bool":
+            raise VerifyException("a table has an entry for each value of 8 or 16 bits")
+        if to.size > 4 or to.name == "bool":
+            raise VerifyException("entries of a table are of 1, 2 or 4 bytes")
+        if [a.type for a in block.args] != [value.type]:
+            raise VerifyException("the region takes one value of the operand's type")
+        last = block.last_op
+        if last is None or last.name != "scalar.yield":
+            raise VerifyException("the region must end with scalar.yield")
+        if [v.type for v in last.operands] != [result.type]:
+            raise VerifyException("the region yields another type than the result's")
+        inside = {*block.args, *(r for op in block.ops for r in op.results)}
+        if any(v not in inside for op in block.ops for v in op.operands):
+            raise VerifyException("the region uses nothing from around it")
+        if any(op.regions for op in block.ops):
+            raise VerifyException("the region holds plain scalar ops only")
+
+
 class RandomText(Operation):
     """`scalar.random philox %seed, e stream 3 -> f32`."""
 

@@ -211,6 +211,45 @@ template<class T, class L, class J> INL vec<T, L::n> ld_at(L l, const T *p, J j)
   else if constexpr (GATHER && !is_part<L> && sizeof(T) >= 4 && L::n >= 8) return gather_all<vec<T, L::n>>(p, j);
   else { alignas(64) el<J> t[L::n]; st_all<J>(t, j); return ld_by(l, p, [&](int i) HOT { return t[i]; }); }
 }
+//@ lookup: look_words look_up
+// Lane i from entry x[i] of a table that has one for each value of 8 or 16 bits, and room behind. Words
+// are read by gathers of 32 bits, of which the upper half goes; bytes lie in four registers.
+#if defined(__AVX512BW__) && !defined(__clang__)
+typedef vec<i32, 16> look_words;
+template<class T> INL auto look_up(const T *t, look_words i) {
+  if constexpr (sizeof(T) == 4) return (vec<T, 16>)__builtin_ia32_gathersiv16si(look_words{}, t, i, (u16)-1, 4);
+  else return __builtin_ia32_gathersiv16si(look_words{}, t, i, (u16)-1, 2);
+}
+#endif
+template<class T, class L, class X> INL vec<T, L::n> lookup(L l, const T *t, X x) {
+  typedef vec<T, L::n> V;
+  typedef typename int_<sizeof(el<X>)>::u U;
+  if constexpr (L::n == 1) return t[(U)x];
+#if defined(__AVX512BW__) && !defined(__clang__)
+  else if constexpr (sizeof(U) == 2 && L::n == 16 && sizeof(T) == 4) return look_up(t, m_as<look_words>(m_cvt<u32>(m_as<vec<U, 16>>(x))));
+  else if constexpr (sizeof(U) == 2 && L::n == 16 && sizeof(T) == 2) return m_cvt<T>(look_up(t, m_as<look_words>(m_cvt<u32>(m_as<vec<U, 16>>(x)))));
+  else if constexpr (sizeof(U) == 2 && L::n == 32 && sizeof(T) == 4) return V{lookup(Full<16>(), t, low(x)), lookup(Full<16>(), t, high(x))};
+  else if constexpr (sizeof(U) == 2 && L::n == 32 && sizeof(T) == 2) {
+    const vec<u32, 16> w = (vec<u32, 16>)x;
+    const auto even = look_up(t, (look_words)(w & (u32)0xffff)), odd = look_up(t, (look_words)(w >> (u32)16));
+    return (V)__builtin_ia32_movdquhi512_mask((vec<i16, 32>)even, (vec<i16, 32>)(odd << 16), 0x55555555);
+  }
+  else if constexpr (sizeof(U) == 2 && L::n == 64) return V{lookup(Full<32>(), t, low(x)), lookup(Full<32>(), t, high(x))};
+#if defined(__AVX512VBMI__)
+  else if constexpr (sizeof(U) == 1 && L::n == 64 && sizeof(T) == 1) {
+    typedef vec<char, 64> B;
+    const B *b = (const B *)t, i = (B)x;
+    const B small = __builtin_ia32_vpermt2varqi512_mask(i, b[0], b[1], -1), large = __builtin_ia32_vpermt2varqi512_mask(i, b[2], b[3], -1);
+    return (V)m_sel((vec<i8, 64>)x < 0, (vec<i8, 64>)large, (vec<i8, 64>)small);
+  }
+#endif
+#endif
+  else {
+    alignas(64) el<X> j[L::n];
+    st_all<X>(j, x);
+    return ld_by(Full<L::n>(), t, [&](int i) HOT { return (i64)(U)j[i]; });
+  }
+}
 //@ mask_bits: MASK_BITS
 // One bit a lane, where the machine can load and store under such a mask.
 #if defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && !defined(__clang__)

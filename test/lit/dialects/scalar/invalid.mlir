@@ -37,3 +37,19 @@ func.func @bits(%a : f32) {
   // CHECK: bitcast between types of different widths; use scalar.cast
   %c = "scalar.bitcast"(%a) : (f32) -> i64
   func.return }
+
+// -----
+
+/// A table has an entry for each value, so there must be few of them.
+func.func @table(%a : f32) {
+  // CHECK: a table has an entry for each value of 8 or 16 bits
+  %v = scalar.lookup %a -> f32 { ^bb0(%x : f32): yield %x : f32 }
+  func.return }
+
+// -----
+
+/// What fills a table knows one value and nothing else.
+func.func @around(%a : bf16, %b : f32) {
+  // CHECK: the region uses nothing from around it
+  %v = scalar.lookup %a -> f32 { ^bb0(%x : bf16): yield %b : f32 }
+  func.return }

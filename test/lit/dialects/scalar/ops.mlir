@@ -17,6 +17,8 @@
 // CHECK:         scalar.random philox %i, 64 * d0 stream 3 -> f32
 // CHECK:         scalar.if %w -> f32 {
 // CHECK:           scalar.yield %a : f32
+// CHECK:         scalar.lookup %u -> f32 {
+// CHECK:           scalar.cast %y : ui8 to f32
 kernel.func @ops(read %x : !kernel.buf<i64[s1]>, write %o : !kernel.buf<f32[s1]>) [s1] config {target = "cpp"} {
   parallel d0 : s1 {
     %a = scalar.constant 2.0 : f32
@@ -34,4 +36,5 @@ kernel.func @ops(read %x : !kernel.buf<i64[s1]>, write %o : !kernel.buf<f32[s1]>
     %j = scalar.bound %i to s1 wrap
     %r = scalar.random philox %i, d0 * 64 stream 3 -> f32
     %v = scalar.if %w -> f32 { yield %a : f32 } else { %q = scalar.neg %a : f32  yield %q : f32 }
+    %t = scalar.lookup %u -> f32 { ^bb0(%y : ui8): %z = scalar.cast %y : ui8 to f32  yield %z : f32 }
     store %v, %o[d0] } }
