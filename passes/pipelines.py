@@ -63,6 +63,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-onehot",
     "kernel-tile",
     "kernel-privatise",
+    "kernel-share",
     "kernel-keep",
     "kernel-moments",
     "kernel-jam",

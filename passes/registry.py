@@ -49,6 +49,7 @@ PASSES: dict[str, str] = {
     "kernel-privatise": "minductor.passes.kernel.privatise:KernelPrivatisePass",
     "kernel-online": "minductor.passes.kernel.online:KernelOnlinePass",
     "kernel-moments": "minductor.passes.kernel.moments:KernelMomentsPass",
+    "kernel-share": "minductor.passes.kernel.share:KernelSharePass",
     "kernel-keep": "minductor.passes.kernel.keep:KernelKeepPass",
     "kernel-jam": "minductor.passes.kernel.jam:KernelJamPass",
     "kernel-vectorize": "minductor.passes.kernel.vectorize:KernelVectorizePass",

@@ -41,13 +41,32 @@ template<class F> INL ints<F> odd_sign(F n) { typedef ints<F> I; return m_as<I>(
 template<class F> __attribute__((noinline, cold)) F sin_far(F x) { return by_lane(x, [](el<F> v) { return (el<F>)__builtin_sin((f64)v); }); }
 template<class F> __attribute__((noinline, cold)) F cos_far(F x) { return by_lane(x, [](el<F> v) { return (el<F>)__builtin_cos((f64)v); }); }
 template<class F> __attribute__((noinline, cold)) F tan_far(F x) { return by_lane(x, [](el<F> v) { return (el<F>)__builtin_tan((f64)v); }); }
+//@ any_beyond
+// Whether |x| is above the bound in any lane, for x of one sign. AVX-512 asks its mask, which GCC would
+// first write out as a vector.
+template<class F> INL bool any_beyond(F x, el<F> bound) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (same<F, vec<f32, 16>>) return (u16)(bound < 0 ? __builtin_ia32_cmpps512_mask(x, bc<F>(bound), 17, -1, 4) : __builtin_ia32_cmpps512_mask(x, bc<F>(bound), 30, -1, 4)) != 0;
+  if constexpr (same<F, P<vec<f32, 16>>>) return any_beyond(x.a, bound) | any_beyond(x.b, bound);
+#endif
+  return bound < 0 ? any(x < bc<F>(bound)) : any(x > bc<F>(bound));
+}
+//@ flip_odd
+// r with its sign turned by that of x, and by odd n as in odd_sign.
+template<class F> INL F flip_odd(F r, F n, F x) {
+  typedef ints<F> I;
+#if defined(__AVX512F__) && !defined(__clang__)
+  // a ^ (b & c) in one instruction.
+  if constexpr (same<F, vec<f32, 16>>) return m_as<F>(m_as<I>(r) ^ (I)__builtin_ia32_pternlogd512_mask(odd_sign(n), m_as<I>(x), bc<I>((i32)0x80000000), 0x78, -1));
+  else if constexpr (same<F, P<vec<f32, 16>>>) return F{flip_odd(r.a, n.a, x.a), flip_odd(r.b, n.b, x.b)};
+#endif
+  return m_as<F>(m_as<I>(r) ^ odd_sign(n) ^ sign_bit(x));
+}
 //@ m_sin
 template<class F> INL F m_sin(F x) {
-  typedef ints<F> I;
   F a = m_abs(x), t = m_mad(a, bc<F>(0.31830988618379067), bc<F>(magic<el<F>>)), r = sin_poly(minus_pi(a, t - magic<el<F>>));
-  auto far = a > bc<F>(trig_max<el<F>>);
-  r = m_as<F>(m_as<I>(r) ^ odd_sign(t) ^ sign_bit(x));
-  if (__builtin_expect(any(far), 0)) r = m_sel(far, sin_far(x), r);
+  r = flip_odd(r, t, x);
+  if (__builtin_expect(any_beyond(a, trig_max<el<F>>), 0)) r = m_sel(a > bc<F>(trig_max<el<F>>), sin_far(x), r);
   return r;
 }
 //@ m_cos
@@ -56,9 +75,8 @@ template<class F> INL F m_cos(F x) {
   typedef ints<F> I;
   F a = with_sign(x, bc<I>((el<I>)((u64)1 << (8 * sizeof(el<F>) - 1)))), t = m_mad(a, bc<F>(-0.31830988618379067), bc<F>(-0.5)) + magic<el<F>>;
   F r = sin_poly(minus_pi(a, (magic<el<F>> - t) - el<F>(0.5)));
-  auto far = a < bc<F>(-trig_max<el<F>>);
   r = m_as<F>(m_as<I>(r) ^ odd_sign(t));
-  if (__builtin_expect(any(far), 0)) r = m_sel(far, cos_far(x), r);
+  if (__builtin_expect(any_beyond(a, -trig_max<el<F>>), 0)) r = m_sel(a < bc<F>(-trig_max<el<F>>), cos_far(x), r);
   return r;
 }
 //@ m_tan

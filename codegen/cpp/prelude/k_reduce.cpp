@@ -10,13 +10,15 @@ template<> constexpr f64 highest<f64> = __builtin_inf();
 //@ STATE1: STATE1 STATE_OF
 // The running state of a reduction, for scalars and vectors: take a value, merge another state,
 // keep the old one where a mask fails, map each part (to split lanes). `single`: of one part; `skips`:
-// joined more simply where no NaN is.
-#define STATE_OF(name, start, next, skips_, plain) \
+// joined more simply where no NaN is; `fresh`: what many lanes may begin with where one of `start` joins
+// in the end.
+#define STATE_OF(name, start, fresh_, next, skips_, plain) \
 template<class V> struct name { \
   typedef el<V> T; \
   template<class W> using of = name<W>; \
   static constexpr int lanes = width<V>; \
   static constexpr bool single = true, skips = skips_; \
+  static constexpr T fresh = fresh_; \
   V s = bc<V>(start); \
   INL void take(V x) { s = next; } \
   INL void merge(name o) { V x = o.s; s = next; } \
@@ -24,9 +26,10 @@ template<class V> struct name { \
   template<class M> INL void keep(M m, name old) { s = m_where(m, s, old.s); } \
   template<class G> INL auto map(G g) const { return name<decltype(g(s))>{g(s)}; } \
 };
-#define STATE1(name, start, next) STATE_OF(name, start, next, false, next)
+#define STATE1(name, start, next) STATE_OF(name, start, start, next, false, next)
 //@ r_add
-STATE1(r_add, T(0), s + x)
+// A first value plus -0 is that value: nothing to compute.
+STATE_OF(r_add, T(0), T(-0.0), s + x, false, s + x)
 //@ r_mul
 STATE1(r_mul, T(1), s * x)
 //@ upper: upper under ordered_
@@ -42,9 +45,9 @@ INL vec<f64, 8> under(vec<f64, 8> x, vec<f64, 8> s) { return __builtin_ia32_minp
 template<class F> INL F upper(F x, F s) { if constexpr (is_pair<F>) return F{upper(x.a, s.a), upper(x.b, s.b)}; else return m_maximum(x, s); }
 template<class F> INL F under(F x, F s) { if constexpr (is_pair<F>) return F{under(x.a, s.a), under(x.b, s.b)}; else return m_minimum(x, s); }
 //@ r_max
-STATE_OF(r_max, lowest<T>, upper(x, s), true, greater(x, s))
+STATE_OF(r_max, lowest<T>, lowest<T>, upper(x, s), true, greater(x, s))
 //@ r_min
-STATE_OF(r_min, highest<T>, under(x, s), true, smaller(x, s))
+STATE_OF(r_min, highest<T>, highest<T>, under(x, s), true, smaller(x, s))
 //@ r_any
 STATE1(r_any, T(0), s | x)
 //@ r_all
@@ -204,6 +207,15 @@ template<class S, int N, class X, class... Y> INL void take(Part<N> L, S &s, X x
 // The same for indices that only grow.
 template<class S, int N, class... X> INL void next(Full<N>, S &s, X... x) { s.next(x...); }
 template<class S, int N, class X, class... Y> INL void next(Part<N> L, S &s, X x, Y... y) { S old = s; s.next(x, y...); s.keep(live<X>(L), old); }
+//@ any_nan
+// AVX-512 asks its mask, which GCC would first write out as a vector.
+template<class F> INL bool any_nan(F x) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (same<F, vec<f32, 16>>) return (u16)__builtin_ia32_cmpps512_mask(x, x, 3, -1, 4) != 0;
+  else if constexpr (same<F, P<vec<f32, 16>>>) return any_nan(x.a) | any_nan(x.b);
+#endif
+  return any(x != x);
+}
 //@ fold_lanes: fold_lanes fold_turned turned_ turned
 // Merge the lanes of a state, halves first; from one register of 16 bytes on by turning it round. A
 // maximum looks for NaN once, not at each step.
@@ -219,7 +231,7 @@ template<bool plain = false, class S> INL auto fold_lanes(S s) {
   else {
     typedef decltype(s.s) V;
     typedef typename S::template of<el<V>> S1;
-    if constexpr (S::skips && is_float<el<V>> && !plain) return __builtin_expect(any(s.s != s.s), 0) ? S1{m_nan<el<V>>()} : fold_lanes<true>(s);
+    if constexpr (S::skips && is_float<el<V>> && !plain) return __builtin_expect(any_nan(s.s), 0) ? S1{m_nan<el<V>>()} : fold_lanes<true>(s);
     else if constexpr (!is_pair<V> && sizeof(V) <= 16) return fold_turned<S::lanes / 2, plain>(s);
     else { auto a = s.map([](auto v) { return low(v); }); a.template join<plain>(s.map([](auto v) { return high(v); })); return fold_lanes<plain>(a); }
   }
@@ -229,6 +241,7 @@ template<bool plain = false, class S> INL auto fold_lanes(S s) {
 template<class SV, class S1, int U> struct red {
   SV v[U];
   S1 s;
+  INL red() { if constexpr (SV::single) for (int i = 0; i < U; ++i) v[i].s = bc<decltype(v[i].s)>(SV::fresh); }
   INL void merge(const red &o) { for (int i = 0; i < U; ++i) v[i].merge(o.v[i]); s.merge(o.s); }
   INL SV merged() {
     return merged_<0, U>();
