@@ -5,10 +5,14 @@ on a GPU, its bytes are those of the memory's counters, in which time plays no p
 
     python -m bench.ledger --device cuda --ncu
 
+That ends within 200 seconds (`--budget`): kernels are compiled before, side by side, and profiled
+in a few runs, each of which prints its rows when it ends.
+
 Otherwise they are its time by the bandwidth of a loop of the same reads and writes, timed in turns
-with it. A kernel on a GPU that takes as long when its data lie in the cache is bound by something
-else than bytes, and its time says nothing of them: such kernels are shown, and not counted. That is
-measured: parts of the kernel that fit the cache are timed there.
+with it. A kernel that takes as long when its data lie in the cache is bound by something else than
+bytes, and its time says nothing of them: such kernels are shown, and not counted. That is measured:
+on a GPU parts of the kernel that fit the cache are timed there, on a CPU the kernel runs over
+memory that always lies in the cache (bench/shadow.py).
 
 The table shows priced bytes, moved bytes and their ratio; the last line the share within 15 %.
 """
@@ -16,6 +20,8 @@ The table shows priced bytes, moved bytes and their ratio; the last line the sha
 import argparse
 import json
 import math
+import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -25,13 +31,14 @@ from pathlib import Path
 
 import torch
 
-from bench.counters import Counted, counted, own_process
+from bench.counters import Counted, counted, own_process, profiler
 from bench.launches import Launch, launches_of
 from bench.limit import limit_steps
 from bench.measure import Plan, take_rounds
 from bench.report import table
 from bench.workload import Where
 from bench.workloads import MICRO
+from minductor.compiler import local_pipeline
 
 LEAST = {"cpu": 1 << 25, "cuda": 1 << 26}
 """Bytes of a kernel, by device, below which caches hide what it moves."""
@@ -42,8 +49,14 @@ FILLED = 2 * 132
 """Programs below which a part may leave a GPU idle."""
 TIMES = 16
 """Launches of a part that are timed together."""
-BUDGET = 450.0
-"""Seconds after which a profiled run begins no other workload."""
+BUDGET = 180.0
+"""Seconds for all profiled runs together."""
+RUNS = 4
+"""Profiled runs: each prints its rows when it ends."""
+WARM, WARMERS = 60.0, 8
+"""Seconds for compiling everything before, and processes that do it."""
+START = 20.0
+"""Seconds until a profiled process is ready to run; with less than twice that none is begun."""
 BOUND = 0.85
 """Share of a kernel's time that it takes without memory, above which it is not bound by that."""
 
@@ -116,6 +129,14 @@ def seconds_in_cache(launch: Launch, plan: Plan) -> float:
     return (whole - half) / (TIMES - 1) * 2 * share
 
 
+def seconds_of_instructions(launch: Launch, plan: Plan) -> float:
+    """What a launch on a CPU takes over memory that lies in the cache; zero where not known."""
+    if launch.shadow is None:
+        return 0.0
+    rounds = take_rounds({"shadow": launch.shadow()}, "cpu", plan)
+    return rounds.median("shadow")
+
+
 def repeated(run: Callable[[], object]) -> Callable[[], object]:
     """A step of several launches."""
 
@@ -129,9 +150,10 @@ def repeated(run: Callable[[], object]) -> Callable[[], object]:
 
 def timed(names: Sequence[str], where: Where, least: int, plan: Plan) -> Iterator[Entry]:
     """A row a kernel."""
+    inside_of = seconds_in_cache if where.device == "cuda" else seconds_of_instructions
     for name, one in each(names, where, least):
         seconds, amount = moved(one, where.device, plan)
-        inside = seconds_in_cache(one, plan) if where.device == "cuda" else 0.0
+        inside = inside_of(one, plan)
         bound = inside if inside > BOUND * seconds else 0.0
         yield Entry(name, one.name, one.planned, amount, seconds, bound)
 
@@ -146,18 +168,28 @@ def each(
             break
         try:
             launches = launches_of(name, where)
+            if where.device == "cpu":
+                in_cache(launches, name, where)
         except Exception as error:
             print(f"{name}: {type(error).__name__}: {error}"[:300], file=sys.stderr)
             continue
         yield from ((name, one) for one in launches if one.planned >= least)
 
 
+def in_cache(launches: Sequence[Launch], name: str, where: Where) -> None:
+    """Shadows of a build whose stores all go by way of the caches, where that has these kernels."""
+    resident = launches_of(name, where, {"pipeline": local_pipeline(stream=0)})
+    alike = [one.name for one in launches] == [one.name for one in resident]
+    for i, one in enumerate(launches):
+        one.shadow = resident[i].shadow if alike else None
+
+
 # -- by counters ----------------------------------------------------------------------------------
-def once(names: Sequence[str], where: Where, least: int, out: Path) -> None:
+def once(names: Sequence[str], where: Where, least: int, out: Path, seconds: float) -> None:
     """Each kernel once, between two reads of a large buffer, for the profiler; `out` is told."""
     large = torch.ones(1 << 27, device=where.device)
     with out.open("w", encoding="utf-8") as file:
-        for name, one in each(names, where, least, time.monotonic() + BUDGET):
+        for name, one in each(names, where, least, time.monotonic() + seconds):
             row = {"workload": name, "name": one.name, "planned": one.planned}
             large.sum()
             torch.cuda.synchronize()
@@ -170,17 +202,72 @@ def once(names: Sequence[str], where: Where, least: int, out: Path) -> None:
             file.flush()
 
 
-def by_counters(argv: Sequence[str]) -> list[Entry]:
-    """A row a kernel. Raises RuntimeError with the profiler's words."""
+def by_counters(names: Sequence[str], argv: Sequence[str], budget: float) -> Iterator[Entry]:
+    """A row a kernel, a few workloads at a time: the profiler speaks when its process ends.
+
+    Everything is compiled before, by processes side by side. Raises RuntimeError with the
+    profiler's words when its first run fails.
+    """
+    profiler()
+    end = time.monotonic() + budget
+    warm(names, argv, min(WARM, budget / 3))
+    for number, some in enumerate(in_runs(names, RUNS)):
+        left = end - time.monotonic()
+        if left < 2 * START:
+            print(f"{some[0]} and what follows: not begun, the time is up", file=sys.stderr)
+            return
+        try:
+            yield from profiled(some, argv, left)
+        except RuntimeError as error:
+            if number == 0:
+                raise
+            print(f"{some[0]} to {some[-1]}: {error}", file=sys.stderr)
+
+
+def profiled(names: Sequence[str], argv: Sequence[str], seconds: float) -> list[Entry]:
+    """A row for each kernel of these workloads. Raises RuntimeError with the profiler's words."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "kernels.jsonl"
         told.touch()
-        found: list[Counted] = counted(own_process("bench.ledger", told, argv), told)
+        given = [*argv, "--budget", str((seconds - START) * 0.8), *exactly(names)]
+        run = own_process("bench.ledger", told, given)
+        found: list[Counted] = counted(run, told, seconds)
         rows = [json.loads(line) for line in told.read_text().splitlines()]
     return [
         Entry(row["workload"], row["name"], row["planned"], one.read + one.written)
         for row, one in zip(rows, found, strict=False)  # those before a kernel that was missed
     ]
+
+
+def in_runs(names: Sequence[str], count: int) -> list[Sequence[str]]:
+    """The names in order, cut into at most `count` parts of about as many."""
+    size = max(1, -(-len(names) // count))
+    return [names[i : i + size] for i in range(0, len(names), size)]
+
+
+def exactly(names: Sequence[str]) -> list[str]:
+    """Words of a command line for these workloads alone."""
+    return [word for name in names for word in ("--exactly", name)]
+
+
+def warm(names: Sequence[str], argv: Sequence[str], seconds: float) -> None:
+    """Compile all kernels, for the processes that follow: they take them from the caches."""
+    env = {**os.environ, "MINDUCTOR_TRITON_WORKERS": "0"}
+    shares = [names[i::WARMERS] for i in range(min(WARMERS, len(names)))]
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", "bench.ledger", "--warm", *argv, *exactly(share)],
+            env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+        for share in shares
+    ]  # fmt: skip
+    end = time.monotonic() + seconds
+    for one in running:
+        try:
+            one.wait(max(0.0, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            one.kill()
+            one.wait()
 
 
 # -- the table ------------------------------------------------------------------------------------
@@ -197,7 +284,10 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--least", type=int, help="bytes of the smallest kernel")
     parser.add_argument("--seconds", type=float, default=0.2, help="measuring time a kernel")
     parser.add_argument("--ncu", action="store_true", help="bytes from the profiler's counters")
+    parser.add_argument("--budget", type=float, default=BUDGET, help="seconds for all of --ncu")
     parser.add_argument("--once", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--warm", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--exactly", action="append", help=argparse.SUPPRESS)
     return parser.parse_args(argv)
 
 
@@ -207,21 +297,27 @@ def main(argv: list[str] | None = None) -> int:
     where = Where(args.device, {"f32": torch.float32, "bf16": torch.bfloat16}[args.dtype])
     least = LEAST[args.device] if args.least is None else args.least
     names = [n for n in MICRO if not args.only or any(text in n for text in args.only)]
+    names = names if args.exactly is None else args.exactly
     if args.once:
-        once(names, where, least, args.once)
+        once(names, where, least, args.once, args.budget)
+        return 0
+    if args.warm:
+        for _ in each(names, where, least):
+            pass
         return 0
     if args.ncu:
         given = ["--device", args.device, "--dtype", args.dtype, "--least", str(least)]
-        try:
-            found = by_counters([*given, *(p for text in args.only for p in ("--only", text))])
-        except RuntimeError as error:
-            print(f"no counters: {error}", file=sys.stderr)
-            return 1
+        rows = by_counters(names, given, args.budget)
     else:
-        found = []
-        for entry in timed(names, where, least, Plan(args.seconds, 5)):
+        rows = timed(names, where, least, Plan(args.seconds, 5))
+    found: list[Entry] = []
+    try:
+        for entry in rows:
             found.append(entry)
             print(" ".join(entry.cells()), file=sys.stderr, flush=True)
+    except RuntimeError as error:
+        print(f"no counters: {error}", file=sys.stderr)
+        return 1
     report(found, least, "counters" if args.ncu else "time")
     return 0
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from bench import counters
+from bench import counters, ledger
 from bench.counters import Counted, by_kernel, counted, own_process, rows_of
 from bench.launches import launches_of, write_share, written
-from bench.ledger import Entry, share_within
+from bench.ledger import Entry, by_counters, in_runs, share_within
 from bench.workload import Where
 
 CPP = """
@@ -94,6 +94,59 @@ def test_profiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counters, "HOMES", ())
     with pytest.raises(RuntimeError, match="no `ncu`"):
         counted(argv, told)
+
+
+def test_runs_of_workloads() -> None:
+    assert in_runs("abcdefg", 3) == ["abc", "def", "g"]
+    assert in_runs("ab", 4) == ["a", "b"]
+
+
+def profile_of(monkeypatch: pytest.MonkeyPatch, fails: str, seconds: float) -> None:
+    """A profiler that counts one kernel a workload, takes its time, and fails for one of them."""
+    clock = [0.0]
+
+    def one_run(names: list[str], argv: list[str], left: float) -> list[Entry]:
+        clock[0] += seconds
+        if fails in names:
+            raise RuntimeError("no leave")
+        return [Entry(name, "k", 1, 1.0) for name in names]
+
+    for name, value in {
+        "profiler": lambda: "ncu",
+        "warm": lambda *_: None,
+        "profiled": one_run,
+    }.items():
+        monkeypatch.setattr(ledger, name, value)
+    monkeypatch.setattr(ledger.time, "monotonic", lambda: clock[0])
+
+
+def test_rows_as_they_come(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A later run that fails, or has no time left, costs its own rows alone."""
+    names = [f"w{i}" for i in range(8)]
+    profile_of(monkeypatch, "w2", 50.0)
+    rows = by_counters(names, [], 180.0)
+    assert [next(rows).workload, next(rows).workload] == ["w0", "w1"]
+    assert [one.workload for one in rows] == ["w4", "w5"]
+    told = capsys.readouterr().err
+    assert "w2 to w3: no leave" in told
+    assert "w6 and what follows: not begun" in told
+    profile_of(monkeypatch, "w0", 50.0)
+    with pytest.raises(RuntimeError, match="no leave"):
+        next(by_counters(names, [], 180.0))
+
+
+def test_kernels_of_a_cpu_run_over_the_cache() -> None:
+    """A shadow is of a build whose stores stay in the caches."""
+    where = Where("cpu", torch.float32)
+    launches = launches_of("relu_add", where)
+    for one in launches:
+        one.shadow = None
+    ledger.in_cache(launches, "relu_add", where)
+    assert launches
+    assert all(one.shadow is not None for one in launches)
+    assert ledger.seconds_of_instructions(launches[0], ledger.Plan(0.01, 1)) > 0
 
 
 MOVE = """
