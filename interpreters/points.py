@@ -20,6 +20,7 @@ from xdsl.ir import Operation, SSAValue
 from minductor.dialects import expr as ex
 from minductor.dialects.dtypes import DTYPES, dtype_of_scalar
 from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.faults import IndexFault
 from minductor.dialects.scalar import ops as sc
 from minductor.dialects.scalar.philox import normal_parts, random_array
 
@@ -28,10 +29,6 @@ IndexValue = int | Tensor
 
 class NotInterpreted(ValueError):
     """An interpreter has no rule for an op: nothing is known of what it means."""
-
-
-class IndexFault(IndexError):
-    """A checked index is outside its size, as eager reports it."""
 
 
 def torch_dtype(name: str) -> torch.dtype:

@@ -21,7 +21,7 @@ from torch._decomp import (
 )
 from torch._ops import OpOverload
 
-from minductor.lowering.own_decompositions import own_decompositions
+from minductor.lowering.own_decompositions import dropout_of_all, of_floats, own_decompositions
 
 Table = dict[OpOverload, Callable[..., Any]]
 
@@ -87,6 +87,9 @@ BEFORE_AUTOGRAD = (
 )
 """Ops whose Python decomposition runs before autograd, where no table reaches: their backward would
 be that of reads through computed index tensors."""
+
+FLOATING = ("_log_softmax", "_softmax", "lerp", "logaddexp", "logaddexp2")
+"""Ops that eager has for floating and complex numbers only; their decompositions do not ask."""
 
 RANDOM = ("native_dropout",)
 """Decomposed ops that would draw other values than eager's kernels under the same seed."""
@@ -159,6 +162,10 @@ def decompositions(eager_random: bool = False) -> Table:
     more: Any = get_decompositions(_packets(names))
     table.update(more)
     table.update(own_decompositions())
+    _refuse_integers(table)
+    dropout: Any = torch.ops.aten.native_dropout.default
+    if dropout in table:
+        table[dropout] = dropout_of_all(table[dropout])
     return table
 
 
@@ -166,6 +173,15 @@ def decompositions(eager_random: bool = False) -> Table:
 def composite_decompositions() -> Table:
     """`decompositions` and torch's composite ops, which programs of `torch.export` keep."""
     return {**_without_kept(core_aten_decompositions()), **decompositions()}
+
+
+def _refuse_integers(table: Table) -> None:
+    """`FLOATING` ops of integers stay whole, and raise what eager raises."""
+    for packet in _packets(FLOATING):
+        for name in packet.overloads():
+            op: Any = getattr(packet, name)
+            if op in table:
+                table[op] = of_floats(table[op])
 
 
 def _without_kept(core: Any) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import torch
@@ -29,6 +30,30 @@ def shrink_backward(grad: torch.Tensor, x: torch.Tensor, lambd: float) -> torch.
     """The gradient where `x` is farther than lambd from 0; 0 at NaN, as of eager's vectors. Torch
     has no form of it for symbolic sizes."""
     return torch.where(x.abs() > lambd, grad, 0.0)
+
+
+def dropout_of_all(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`native_dropout` by `function`, but of p = 1, where torch's gives zeros: eager multiplies by
+    them, so that what was infinite or NaN becomes NaN, and zeros keep signs."""
+
+    @wraps(function)
+    def native_dropout(x: torch.Tensor, p: float, train: bool | None) -> Any:
+        if p == 1 and train is not False:
+            return x * 0.0, torch.zeros_like(x, dtype=torch.bool)
+        return function(x, p, train)
+
+    return native_dropout
+
+
+def of_floats(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A decomposition that leaves alone an op whose first tensor holds integers."""
+
+    @wraps(function)
+    def taken_apart(x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        whole = not (x.is_floating_point() or x.is_complex())
+        return NotImplemented if whole else function(x, *args, **kwargs)
+
+    return taken_apart
 
 
 def _embedding_bag(op: OpOverload) -> Callable[..., Any]:

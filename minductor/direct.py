@@ -296,7 +296,7 @@ def _training(plan: Plan, wrapped: Callable[..., Any]) -> Callable[..., Any]:
     run, run_back = (_quiet(p, plan.autocast) for p in (plan.forward, plan.backward))
     returns, checked, numbers = plan.returns, plan.checked, plan.numbers
 
-    class Direct(torch.autograd.Function):
+    class CompiledFunction(torch.autograd.Function):
         boxed_grads_call = True  # gradients come in a list, and go as soon as they are used
 
         @staticmethod
@@ -332,7 +332,7 @@ def _training(plan: Plan, wrapped: Callable[..., Any]) -> Callable[..., Any]:
         ctx.maybe_clear_saved_tensors()
         return tuple(run_back(args))
 
-    direct: Any = Direct
+    direct: Any = CompiledFunction
     direct.backward = _untraced(backward)
     apply, written = direct.apply, plan.written
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from minductor.dialects.faults import IndexFault as IndexFault
+
 
 class OptionError(ValueError):
     """An option or mode that minductor does not know, or a value that does not fit it."""

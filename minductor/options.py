@@ -26,6 +26,9 @@ from minductor.passes.pipelines import PipelineError, build_pipeline
 Report = dict[str, Any]
 ReportHook = Callable[[Report], Any]
 
+MOST_THREADS = 4096
+"""More threads than any machine has processors are a slip, and may be more than it can start."""
+
 MODES: dict[str, dict[str, Any]] = {
     "default": {},
     "reduce-overhead": {"cudagraphs": True},
@@ -266,8 +269,19 @@ def _check(one: dataclasses.Field[Any], value: Any) -> None:
         raise OptionError(f"option 'plan': there is no folder {Path(str(value)).parent}")
     if one.name == "plan_in" and not Path(str(value)).is_file():
         raise OptionError(f"option 'plan_in': there is no file {value}")
-    if isinstance(value, int) and kind is int and value < 1:
-        raise OptionError(f"option '{one.name}' is at least 1, not {value}")
+    if one.name == "dump_dir" and (found := _no_folder(Path(str(value)).absolute())) is not None:
+        raise OptionError(f"option 'dump_dir': {found} is no folder")
+    if isinstance(value, int) and kind is int:
+        if value < 1:
+            raise OptionError(f"option '{one.name}' is at least 1, not {value}")
+        if one.name == "threads" and value > MOST_THREADS:
+            raise OptionError(f"option 'threads' is at most {MOST_THREADS}, not {value}")
+
+
+def _no_folder(path: Path) -> Path | None:
+    """The first of a path and the folders around it that exists, where it is not a folder."""
+    there = next(one for one in (path, *path.parents) if one.exists())
+    return None if there.is_dir() else there
 
 
 def _check_pipeline(value: Any) -> None:

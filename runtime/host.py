@@ -49,6 +49,11 @@ def _view(base: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: in
     return _guards._reinterpret_tensor(base, sizes, strides, offset)
 
 
+def _input_view(base: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
+    """As `_view`, and a view of `base` to autograd: one counts the writes into the other."""
+    return base.as_strided(sizes, strides, base.storage_offset() + offset)
+
+
 def _view_as(
     base: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int, dtype: torch.dtype
 ) -> Tensor:
@@ -73,6 +78,7 @@ class Host:
     empty_cuda = staticmethod(_guards._empty_strided_cuda)
     empty = staticmethod(_empty_other)
     view = staticmethod(_view)
+    input_view = staticmethod(_input_view)
     view_as = staticmethod(_view_as)
     seed = staticmethod(random.draw_seed)
     aligned = staticmethod(checks.aligned)

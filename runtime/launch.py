@@ -24,6 +24,7 @@ from typing import Any
 
 import torch
 
+from minductor.dialects.faults import IndexFault
 from minductor.runtime.build import (
     Build,
     BuildError,
@@ -206,7 +207,7 @@ class CtypesKernel:
             self._make_pointers(*[t.data_ptr() for t in tensors]), self._make_sizes(*numbers)
         )
         if code & 1:
-            raise IndexError(f"index out of range in kernel {self._name}")
+            raise IndexFault(f"index out of range in kernel {self._name}")
         if code == 2:
             raise RuntimeError(
                 f"ZeroDivisionError: integer division by zero in kernel {self._name}"

@@ -61,9 +61,17 @@ typedef struct {
     PyObject *name, *library;
 } Kernel;
 
+static void index_fault(PyObject *name) {
+    PyObject *errors = PyImport_ImportModule("minductor.dialects.faults");
+    PyObject *kind = errors ? PyObject_GetAttrString(errors, "IndexFault") : NULL;
+    if (kind) PyErr_Format(kind, "index out of range in kernel %U", name);
+    Py_XDECREF(kind);
+    Py_XDECREF(errors);
+}
+
 static PyObject *kernel_fault(Kernel *self, int code) {
     if (code & 1)
-        PyErr_Format(PyExc_IndexError, "index out of range in kernel %U", self->name);
+        index_fault(self->name);
     else if (code == 2)
         PyErr_Format(PyExc_RuntimeError, "ZeroDivisionError: integer division by zero in kernel %U",
                      self->name);

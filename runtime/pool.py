@@ -24,6 +24,7 @@ import math
 import mmap
 import os
 import threading
+import warnings
 import weakref
 from collections import deque
 from collections.abc import Sequence
@@ -68,6 +69,12 @@ def _default_limit() -> int:
     text = os.environ.get("MINDUCTOR_POOL_BYTES", "").strip()
     if text.isdigit():
         return int(text)
+    if text:
+        warnings.warn(
+            f"MINDUCTOR_POOL_BYTES is a number of bytes, not {text!r}; the default limit holds",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 8
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import torch
 
+from minductor.dialects.faults import IndexFault
 from minductor.runtime.artifact import TRITON, Artifact
 from minductor.runtime.launch import address_of, has_handles, launcher
 from minductor.runtime.triton_worker import compile_function, import_file
@@ -201,7 +202,7 @@ def _interpreted(name: str, function: Any, launch: Launch) -> Callable[..., None
                 function[grid](*args, **constants)
         except Exception as error:
             if INDEX_FAULT in f"{error} {error.__cause__}":
-                raise IndexError(f"{INDEX_FAULT} in kernel {name}") from error
+                raise IndexFault(f"{INDEX_FAULT} in kernel {name}") from error
             raise
 
     return call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
@@ -26,6 +27,9 @@ def short_diagnostic(error: DiagnosticException, where: str = "") -> DiagnosticE
 
 def short_parse_error(error: ParseError) -> str:
     """The position, the line and the message; long lines are cut around the column."""
+    source = error.span.input
+    if not re.sub(r"//.*", "", str(source.content)).strip():
+        return f"{source.name}: holds no IR, where a module is expected"
     return "\n".join(_clip(line) for line in str(error).rstrip().split("\n"))
 
 

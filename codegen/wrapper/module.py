@@ -17,7 +17,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from minductor.codegen.wrapper.bindings import Bindings
 from minductor.codegen.wrapper.names import Names
@@ -268,7 +268,9 @@ class Wrapper:
             return
         layout = f"{base}, {self._shape(new.sizes)}, {self._shape(new.strides)}, {offset}"
         if old.dtype == new.dtype:
-            self._say(f"{name} = {self._heads.helper('view')}({layout}){comment}")
+            # what leaves the graph is a view for autograd too, and has the versions of its input
+            kind = "input_view" if own and isinstance(source, BlockArgument) else "view"
+            self._say(f"{name} = {self._heads.helper(kind)}({layout}){comment}")
             return
         function = self._heads.helper("view_as")
         self._say(f"{name} = {function}({layout}, {dtype_text(new.dtype)}){comment}")

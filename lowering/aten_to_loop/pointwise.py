@@ -209,7 +209,9 @@ def sign(call: Call) -> list[Result]:
 @lower("relu.default")
 def relu(call: Call) -> list[Result]:
     """max(self, 0); NaN stays NaN."""
-    return pointwise(call, _unless_bool("relu"), [one(call)])
+    if one(call).dtype == "bool":
+        raise Declined("relu of bool: eager has none")
+    return pointwise(call, lambda b, x: b.op("relu", x), [one(call)])
 
 
 @lower("positive.default")

@@ -20,7 +20,7 @@ from minductor.dialects.expr_simplify import contiguous_strides, flatten_index
 from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.reduction import Fold, not_empty
 from minductor.lowering.aten_to_loop.refs import Result
-from minductor.lowering.aten_to_loop.registry import lower
+from minductor.lowering.aten_to_loop.registry import Declined, lower
 
 
 def _searched(fold: Fold, kind: str) -> tuple[SSAValue, SSAValue]:
@@ -39,6 +39,8 @@ def _searched(fold: Fold, kind: str) -> tuple[SSAValue, SSAValue]:
 
 def _place(call: Call, kind: str) -> list[Result]:
     x = call.ref("self")
+    if x.dtype == "bool":
+        raise Declined(f"{kind} of bool: eager has none")
     dims = [call.dim("dim", x.rank)] if call.has("dim") and x.rank else list(range(x.rank))
     not_empty(call, dims)
     fold = Fold.open(call, x, dims)

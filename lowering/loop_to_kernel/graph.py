@@ -19,6 +19,7 @@ from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.loop.ops import LoadOp, NestOp, ReduceOp, ScanOp, StoreOp
 from minductor.dialects.loop.verify import op_exprs
+from minductor.dialects.scalar.ops import BoundOp
 from minductor.dialects.types import TensorType
 from minductor.lowering.loop_to_kernel.space import SpaceError
 
@@ -79,6 +80,7 @@ class ValueGraph:
         self.loads: dict[tuple[int, Operation], Node] = {}
         self._instances: dict[tuple[object, ...], Instance] = {}
         self._positions: dict[Operation, int] = {}
+        self._checks: dict[NestOp, list[BoundOp]] = {}
         for inst in bases:
             for i, op in enumerate(inst.nest.body.block.ops):
                 self._positions[op] = i
@@ -125,6 +127,20 @@ class ValueGraph:
                 owner = value.owner
                 if not isinstance(owner, Block) and owner.parent_op() is inst.nest:
                     yield self.node(inst, owner)
+        if isinstance(op, StoreOp | ReduceOp | ScanOp):
+            gathers = not isinstance(op, StoreOp)
+            for check in self._unread_checks(inst.nest):
+                if gathers == _varies_inside(check, inst.nest):
+                    yield self.node(inst, check)
+
+    def _unread_checks(self, nest: NestOp) -> list[BoundOp]:
+        """Checks of indices to which nothing is addressed: they still report."""
+        found = self._checks.get(nest)
+        if found is None:
+            ops = nest.body.block.ops
+            found = [o for o in ops if isinstance(o, BoundOp) and o.result.first_use is None]
+            self._checks[nest] = found
+        return found
 
     def load_source(self, inst: Instance, load: LoadOp) -> Node:
         """The store node whose value an in-group load reads."""
@@ -261,6 +277,24 @@ class Stage:
     def kinds(self) -> list[str]:
         """Reduction kinds of the stage, in order."""
         return [kind_of(n.op) for n in self.reduces]
+
+
+def _varies_inside(op: Operation, nest: NestOp) -> bool:
+    """Whether an op's value varies with what its nest gathers."""
+    first = len(nest.domain.data.parallel)
+    todo, seen = [op], {op}
+    while todo:
+        one = todo.pop()
+        if any(
+            a.index >= first for inner in one.walk() for e in op_exprs(inner) for a in e.vars("d")
+        ):
+            return True
+        for value in one.operands:
+            owner = value.owner
+            if isinstance(owner, Operation) and owner not in seen:
+                seen.add(owner)
+                todo.append(owner)
+    return False
 
 
 def kind_of(op: Operation) -> str:

@@ -322,3 +322,33 @@ def test_bool_inputs_that_hold_other_bytes() -> None:
     m, x = raw.view(torch.bool), torch.arange(1.0, 7.0)
     want = torch.where(raw != 0, x, -x)
     same(f(m, x)[0], want)
+
+
+REFUSED: dict[str, tuple[Callable[[Tensor], Any], torch.dtype]] = {
+    "softmax": (lambda x: x.softmax(0), torch.int64),
+    "log_softmax": (lambda x: x.log_softmax(0), torch.uint8),
+    "logaddexp": (lambda x: torch.logaddexp(x, x), torch.int32),
+    "lerp": (lambda x: torch.lerp(x, x, 0.5), torch.int64),
+    "argmax": (lambda x: x.argmax(), torch.bool),
+    "relu": (lambda x: x.relu(), torch.bool),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_dtypes_that_eager_refuses(name: str) -> None:
+    fn, dtype = REFUSED[name]
+    x = torch.ones(3, dtype=dtype)
+    errors: list[str] = []
+    for call in (fn, compiled(fn)):
+        with pytest.raises((RuntimeError, NotImplementedError)) as caught:
+            call(x)
+        errors.append(str(caught.value).splitlines()[0])
+    assert errors[0] == errors[1]
+
+
+def test_dropout_of_all_is_a_product_with_zeros() -> None:
+    def f(x: Tensor) -> tuple[Tensor, ...]:
+        y = F.dropout(x, 1.0)
+        return y, torch.copysign(torch.ones(5), y)
+
+    check(f, lambda: (torch.tensor([-1.0, 2.0, -0.0, INF, NAN]),))

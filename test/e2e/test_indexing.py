@@ -126,6 +126,41 @@ def test_indices_out_of_range_are_refused(name: str) -> None:
     assert torch.equal(subject(good, w), fn(good, w))
 
 
+NOT_ADDRESSED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "one row": lambda i, w: w[:1][i],
+    "one element": lambda i, w: w[:1, :1].gather(0, i[:, None]),
+    "one row, embedding": lambda i, w: F.embedding(i, w[:1]),
+    "one row, added to": lambda i, w: w[:1].index_add(0, i[:1], w[:1]),
+    "one row, put": lambda i, w: w[:1].index_put((i,), w[0, 0]),
+    "one row, summed": lambda i, w: w[:1][i].sum(0),
+    "expanded": lambda i, w: w[:1].expand(3, 8)[i] * 2,
+    "a constant": lambda i, w: torch.full((3, 8), 2.0)[i] * w[0],
+    "a constant, summed": lambda i, w: torch.zeros(3, 8)[i].sum() + w,
+    "times zero": lambda i, w: w[:1][i] * 0,
+}
+"""Reads and writes whose place no address depends on."""
+
+
+@pytest.mark.parametrize("name", NOT_ADDRESSED)
+def test_indices_that_address_nothing_are_checked(name: str) -> None:
+    fn = NOT_ADDRESSED[name]
+    w, good = uniform(10, 8), torch.zeros(9, dtype=torch.int64)
+    subject = compiled(fn)
+    torch.testing.assert_close(subject(good, w), fn(good, w))
+    bad = good.clone()
+    bad[0] = 5
+    for call in (fn, subject):
+        with pytest.raises((IndexError, RuntimeError), match=r"out of (bounds|range)"):
+            call(bad, w)
+
+
+def test_a_fault_is_the_error_of_either_kind() -> None:
+    subject = compiled(lambda i, w: w.gather(0, i))
+    for kind in (IndexError, RuntimeError):
+        with pytest.raises(kind, match="index out of range in kernel cpp_fused_gather_0"):
+            subject(torch.tensor([7]), uniform(3))
+
+
 def test_guarded_reads_never_touch_what_they_mask() -> None:
     def f(table: Tensor, i: Tensor, z: Tensor) -> tuple[Tensor, ...]:
         got = table[i]

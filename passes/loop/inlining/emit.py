@@ -421,11 +421,11 @@ def refined(ranges: Ranges, cond: SSAValue, side: bool) -> Ranges:
     return ranges.with_bound(atom, *bounds)
 
 
-_ROOTS: frozenset[type[Operation]] = frozenset((StoreOp, YieldOp))
+_ROOTS: frozenset[type[Operation]] = frozenset((StoreOp, YieldOp, BoundOp))
 
 
 def drop_dead(block: Block) -> None:
-    """Erase body ops without uses, last first; stores stay."""
+    """Erase body ops without uses, last first; stores stay, and checks of indices, which report."""
     for op in reversed(list(block.ops)):
         if type(op) in _ROOTS:
             continue

@@ -335,3 +335,35 @@ def test_a_training_loop_converges_as_eager() -> None:
         losses.append(row)
     torch.testing.assert_close(losses[1], losses[0])
     assert said.lines == [WITHOUT]
+
+
+PARTS: dict[str, Callable[[Tensor], Any]] = {
+    "split": lambda x: x.split(2),
+    "unbind": lambda x: x.unbind(),
+    "chunk": lambda x: (*x.chunk(2), x.sin()),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_several_parts_of_an_input_are_views_that_may_not_be_written(name: str) -> None:
+    x = torch.arange(20.0).reshape(4, 5).requires_grad_()
+    y = x * 1
+    parts = torch.compile(PARTS[name], backend="minductor", options={"strict": True})(y)
+    assert parts[0]._base is y
+    with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
+        parts[0].mul_(2)
+
+
+@pytest.mark.parametrize("change", [lambda w: w, lambda w: w.t(), lambda w: w[1:, :4]])
+def test_a_saved_view_of_an_input_has_the_versions_of_the_input(
+    change: Callable[[Tensor], Tensor],
+) -> None:
+    def f(x: Tensor, w: Tensor) -> Tensor:
+        return torch.tanh(x[:, : change(w).shape[0]] @ change(w)).sum()
+
+    x, w = torch.randn(4, 5, requires_grad=True), torch.randn(5, 5, requires_grad=True)
+    loss = torch.compile(f, backend="minductor", options={"strict": True})(x, w)
+    with torch.no_grad():
+        w.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()

@@ -31,6 +31,8 @@ def test_there_are_few() -> None:
         ({"threads": "4"}, "option 'threads' is of type int, not '4'"),
         ({"threads": True}, "option 'threads' is of type int, not True"),
         ({"threads": 0}, "option 'threads' is at least 1, not 0"),
+        ({"threads": 100_000}, "option 'threads' is at most 4096, not 100000"),
+        ({"dump_dir": f"{__file__}/x"}, "test_options.py is no folder"),
         ({"strict": 1}, "option 'strict' is of type bool, not 1"),
         ({"report": 3}, "option 'report' is a function, not 3"),
         ({"logs": "fuse"}, "option 'logs': unknown log 'fuse'"),

@@ -135,6 +135,18 @@ def test_the_process_has_one_with_a_limit(monkeypatch: pytest.MonkeyPatch) -> No
         pool.cache_clear()
 
 
+def test_a_limit_that_is_no_number_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINDUCTOR_POOL_BYTES", "2GB")
+    pool.cache_clear()
+    try:
+        with pytest.warns(
+            RuntimeWarning, match="MINDUCTOR_POOL_BYTES is a number of bytes, not '2GB'"
+        ):
+            assert pool().limit > 0
+    finally:
+        pool.cache_clear()
+
+
 def test_a_forked_child_writes_a_copy(small: Pool) -> None:
     x = vector(small, 2).fill_(1.0)
     flat = x.numpy()

@@ -140,3 +140,13 @@ def test_missing_and_binary_files_are_named(tool, tmp_path, capsys):
         assert path.name in err
         assert why in err
         assert "Errno" not in err
+
+
+@pytest.mark.parametrize("text", ["", " // a comment\n"])
+def test_a_file_without_ir_is_named(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "nothing.mlir"
+    path.write_text(text)
+    assert mini_opt.main([str(path)]) == 1
+    assert "nothing.mlir: holds no IR, where a module is expected" in capsys.readouterr().err

@@ -1,7 +1,8 @@
 // RUN: mini-opt %s -t wrapper --split-input-file | filecheck %s
 
 /// Reuse hands storage on: under the same layout it is a name, under another a view of it. What the
-/// program marks `pool` comes from the pool of large buffers.
+/// program marks `pool` comes from the pool of large buffers. A part of an input that is returned is
+/// a view to autograd too.
 
 // CHECK:          buf0 = empty_cpu((4, 4), (4, 1), torch.float32)
 // CHECK-NEXT:     buf1 = buf0  # reuse
@@ -10,7 +11,7 @@
 // CHECK-NEXT:     del buf1
 // CHECK-NEXT:     buf3 = view_as(buf2, (8,), (1,), 0, torch.int64)  # reuse
 // CHECK-NEXT:     del buf2
-// CHECK-NEXT:     part = view(x, (2,), (4,), 1)
+// CHECK-NEXT:     part = input_view(x, (2,), (4,), 1)
 // CHECK-NEXT:     bits = view_as(x, (4,), (1,), 2, torch.int32)
 // CHECK-NEXT:     big = empty_pooled((4096, 4096), (4096, 1), torch.float32)
 // CHECK-NEXT:     del big, x
