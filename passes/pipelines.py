@@ -83,6 +83,7 @@ KERNEL_CPU: tuple[str, ...] = (
     "kernel-overlap",
     "kernel-stream",
     "kernel-tabulate",
+    "kernel-abreast",
     "kernel-prefetch",
     "verify-stage{stage=kernel}",
 )

@@ -81,6 +81,7 @@ PASSES: dict[str, str] = {
     "kernel-overlap": "minductor.passes.kernel.overlap:KernelOverlapPass",
     "kernel-stream": "minductor.passes.kernel.stream:KernelStreamPass",
     "kernel-tabulate": "minductor.passes.kernel.tabulate:KernelTabulatePass",
+    "kernel-abreast": "minductor.passes.kernel.abreast:KernelAbreastPass",
     "kernel-prefetch": "minductor.passes.kernel.prefetch:KernelPrefetchPass",
     "kernel-capture": "minductor.passes.kernel.capture:KernelCapturePass",
     # any level

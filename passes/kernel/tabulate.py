@@ -186,10 +186,12 @@ class _Body:
         have, to = None if source is None else _dtype(source), _dtype(result)
         if source is None or source is result or have is None or to is None:
             return False
+        byte = have.size == 1 and to.size == 1 and to.name != "bool"
+        half = have.size == 2 and large and to.is_float and to.size in (2, 4)
+        if not byte and not half:
+            return False
         cost = sum(op_cost(one) for one in _steps(op, source))
-        if have.size == 1:
-            return to.size == 1 and to.name != "bool" and cost >= PERMUTE
-        return large and to.is_float and to.size in (2, 4) and cost >= GATHER
+        return cost >= (PERMUTE if byte else GATHER)
 
     def _replace(self, op: TableOp | CastOp) -> None:
         """A lookup in place of an op, with a copy of all that led to it."""
@@ -215,18 +217,20 @@ class _Body:
 
 def _steps(op: Operation, source: SSAValue) -> list[Operation]:
     """The ops from a source to an op, in order, without constants."""
-    seen: dict[Operation, None] = {}
-
-    def visit(one: Operation) -> None:
-        if one in seen:
-            return
-        for v in one.operands:
-            if v is not source and isinstance(v.owner, Operation) and not _is_constant(v):
-                visit(v.owner)
-        seen[one] = None
-
-    visit(op)
-    return list(seen)
+    done: dict[Operation, None] = {}
+    todo = [op]
+    while todo:
+        before = [
+            v.owner
+            for v in todo[-1].operands
+            if v is not source and isinstance(v.owner, Operation) and not _is_constant(v)
+        ]
+        missing = [one for one in before if one not in done]
+        if missing:
+            todo.extend(missing)
+        else:
+            done[todo.pop()] = None
+    return list(done)
 
 
 def _is_constant(value: SSAValue) -> bool:
