@@ -38,7 +38,7 @@ from minductor.passes.kernel._copy import Copies, var_of
 from minductor.passes.kernel._tree import LOOPS, Loop, is_leaf, kernels_of, ranges_around
 from minductor.passes.remarks import sink_of
 
-ROUNDS = 32
+ROUNDS = 64
 """Iterations of the row loop, for each row side by side, below which it stays as it is."""
 
 
