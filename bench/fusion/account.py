@@ -5,7 +5,7 @@ index, the loops around it and the pass it belongs to. The prices are those of t
 `loop-fuse`, on its machine:
 
 - an element counts once a pass over it: passes of one kernel over data that stay near (what an
-  iteration of the shared loops touches fits the cache) count as one;
+  iteration of the loops that these passes share touches fits the cache) count as one;
 - a store counts once, and twice when it combines with what was there;
 - what a kernel stores before it loads it is free to load while near;
 - a gather of single elements moves whole lines, though never more than all of its buffer;
@@ -61,12 +61,15 @@ class Touch:
 
 @dataclass
 class Kernel:
-    """One kernel. `rows` is the number of iterations that all its passes share."""
+    """One kernel. `rows` is the number of iterations that all its passes share; `shared` the same
+    for the passes over one buffer, by its name: what a kernel does after its rows, such as adding
+    up what its threads gathered, takes nothing from them."""
 
     name: str
     rows: int
     touches: list[Touch] = field(default_factory=list[Touch])
     """In the order of the kernel's text."""
+    shared: dict[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True)
@@ -186,8 +189,11 @@ def kernel_bytes(kernel: Kernel, machine: Machine = MACHINES["cpu"]) -> int:
     buffers: dict[Buffer, list[Touch]] = {}
     for touch in kernel.touches:
         buffers.setdefault(touch.buffer, []).append(touch)
-    near = _footprint(buffers) // max(1, kernel.rows) <= machine.cache
-    return sum(_buffer_bytes(b, ts, near, machine) for b, ts in buffers.items())
+    footprint, total = _footprint(buffers), 0
+    for buffer, touches in buffers.items():
+        rows = max(1, kernel.rows, kernel.shared.get(buffer.name, 1))
+        total += _buffer_bytes(buffer, touches, footprint // rows <= machine.cache, machine)
+    return total
 
 
 def _footprint(buffers: dict[Buffer, list[Touch]]) -> int:

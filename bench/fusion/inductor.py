@@ -206,6 +206,7 @@ def kernel_of(node: Node, section: Section, handed: set[str]) -> Kernel:
     """One fused node as a kernel."""
     kernel = Kernel(node.name, shared_rows([body.loops for body in node.bodies]))
     made: dict[str, int] = {}
+    loops: dict[str, list[tuple[int, ...]]] = {}
     inside = set(re.findall(r"op\d+", node.name))
     for body in node.bodies:
         step = max((made.get(name, 0) for name in _loaded(body)), default=0)
@@ -215,6 +216,8 @@ def kernel_of(node: Node, section: Section, handed: set[str]) -> Kernel:
             name = touch.buffer.name
             if name not in made or name in handed or section.users.get(name, inside) - inside:
                 kernel.touches.append(touch)
+                loops.setdefault(name, []).append(body.loops)
+    kernel.shared = {name: shared_rows(found) for name, found in loops.items()}
     return kernel
 
 

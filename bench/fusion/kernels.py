@@ -78,6 +78,9 @@ def kernel_of(func: k.FuncOp) -> Kernel:
     walker.block(func, (), ())
     kernel = Kernel(func.sym_name.data, _shared_rows(walker.paths))
     kernel.touches = walker.touches
+    for buffer in buffers.values():
+        pairs = zip(walker.touches, walker.paths, strict=True)
+        kernel.shared[buffer.name] = _shared_rows([p for t, p in pairs if t.buffer is buffer])
     return kernel
 
 

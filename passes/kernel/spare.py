@@ -8,8 +8,9 @@ Before, target triton, %c one value a row, %x updated in place:
 After:
     %n = scalar.not %c             store %nan, %x[64 * d0 + d1] if %n
 
-Neither read nor written are then the elements that keep their value: all, perhaps. The condition
-must be the same for neighbours in memory: a store that skips some of a vector's elements is many.
+Neither read nor written are then the elements that keep their value: all, perhaps, and the
+kernel's ledger says so. The condition must be the same for neighbours in memory: a store that skips
+some of a vector's elements is many.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from minductor.dialects.attrs import Bytes, BytesAttr
 from minductor.dialects.expr import ONE
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import op_exprs
 from minductor.dialects.scalar import ops as sc
+from minductor.dialects.types import BufType
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._tree import kernels_of
 from minductor.passes.kernel._walks import loads_what_is_there
@@ -56,6 +59,7 @@ class KernelSparePass(MiniPass):
                     why = "neighbours in memory may differ in whether they change"
                     sink_of(ctx).refused(self.name, subject, why)
                     continue
+                _reprice(kernel, store.buffer)
                 _mask(store, cond, stays, other)
                 _drop(load)
                 sink_of(ctx).accepted(self.name, subject, "what stays is neither read nor written")
@@ -113,6 +117,17 @@ def _makers(value: SSAValue) -> Iterator[Operation]:
         yield value.owner
         for operand in value.owner.operands:
             yield from _makers(operand)
+
+
+def _reprice(kernel: k.FuncOp, buffer: SSAValue) -> None:
+    """Takes a buffer's read and its write out of the ledger."""
+    type_ = buffer.type
+    if kernel.bytes_ is None or not isinstance(type_, BufType):
+        return
+    ledger, spared = kernel.bytes_.data, type_.elements * (2 * type_.scalar_bytes)
+    floor, planned = ledger.floor - spared, ledger.planned - spared
+    if all(e.as_int is None or e.as_int >= 0 for e in (floor, planned)):
+        kernel.bytes_ = BytesAttr(Bytes(floor, ledger.unfused, planned))
 
 
 def _mask(store: k.StoreOp, cond: SSAValue, stays: bool, other: SSAValue) -> None:

@@ -22,8 +22,8 @@ def touch(
     return Touch(buffer, index, extents, step, **more)  # pyright: ignore[reportArgumentType]
 
 
-def priced(*touches: Touch, rows: int = 1) -> int:
-    return kernel_bytes(Kernel("k", rows, list(touches)))
+def priced(*touches: Touch, rows: int = 1, shared: dict[str, int] | None = None) -> int:
+    return kernel_bytes(Kernel("k", rows, list(touches), shared or {}))
 
 
 def test_an_element_counts_once() -> None:
@@ -40,6 +40,9 @@ def test_passes_over_far_data_count_each() -> None:
     reads = [touch(far, D0, [1 << 19], step) for step in (0, 1)]
     assert priced(*reads) == 2 * far.numel * 4
     assert priced(*reads, rows=8) == far.numel * 4
+    end = touch(X, D0, [1000], 2)
+    assert priced(*reads, end, shared={"far": 8}) == far.numel * 4 + 4000
+    assert priced(*reads, end, shared={"x": 8}) == 2 * far.numel * 4 + 4000
 
 
 def test_stores() -> None:
@@ -161,6 +164,24 @@ def test_a_module_becomes_kernels_and_calls() -> None:
     graph = read_module(MODULE)
     assert [(k.name, k.rows, kernel_bytes(k)) for k in graph.kernels] == [("k", 8, 1024)]
     assert [(c.name, c.bytes) for c in graph.calls] == [("aten.mm.default", 512 + 256)]
+
+
+def test_rows_of_a_buffer_are_those_of_its_own_passes() -> None:
+    """What stands behind the rows, such as the sum of threads' parts, has loops of its own."""
+    loop = "    kernel.parallel d0 : 8 {"
+    last = "    kernel.parallel d2 : 16 {\n      kernel.store %c, %w[d2]\n    }\n  }\n  func.func"
+    text = MODULE
+    for old, new in {
+        "f32[128]>) []": "f32[128]>, write %w : !kernel.buf<f32[16]>) []",
+        loop: f"    %c = scalar.constant 1.0 : f32\n{loop}",
+        "  }\n  func.func": last,
+        "(%x, %y)[]": "(%x, %y, %w)[]",
+        "    kernel.launch": "    %w = kernel.alloc : !aten.t<f32[16]>\n    kernel.launch",
+    }.items():
+        text = text.replace(old, new, 1)
+    (kernel,) = read_module(text).kernels
+    assert kernel.rows == 1
+    assert list(kernel.shared.values()) == [128, 8, 16]
 
 
 def test_the_table_is_what_the_figures_say() -> None:
