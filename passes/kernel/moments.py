@@ -18,7 +18,9 @@ Values of at most four bytes are exact in f64, and so are their differences to t
 the result. Sums need no count in the loop, and unlike moments they join level by level, so that a
 walk over several dimensions becomes loops whose innermost reads memory in order.
 
-Rows of bf16 and f16 that a cache holds are walked twice instead, in f32 and so in half the vectors:
+Rows of bf16 and f16 that a cache holds are walked twice instead, in f32 and so in half the vectors;
+short rows of f32 too, where what follows is costly and the variance is wanted under a root alone,
+which halves its error:
     %t = kernel.reduce d1 : 768 [add] -> f32 { .. kernel.yield %a }   %m = scalar.div %t, %n : f32
     %v = kernel.reduce d1 : 768 [add] -> f32 { .. %d = scalar.sub %a, %m   kernel.yield %d * %d }
 """
@@ -38,7 +40,7 @@ from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.expr_simplify import Ranges
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import REDUCE_KINDS, op_exprs, symbol_ranges
-from minductor.dialects.scalar.ops import ConstantOp, scalar
+from minductor.dialects.scalar.ops import ConstantOp, TableOp, scalar
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._accumulate import Moments, Plain
 from minductor.passes.kernel._copy import Copies, map_exprs, var_of
@@ -53,14 +55,20 @@ from minductor.passes.remarks import sink_of
 
 CHEAP = 12.0
 """Cost of a value that may be computed twice, an add is 1."""
+COSTLY = 16.0
+"""Cost of an element's work from which on instructions and not memory are what a row takes."""
+SHORT = 16 << 10
+"""Bytes of a row of f32 that a second walk finds in the first cache."""
+SCALED = frozenset({"add", "div", "divide_by", "mul", "maximum"})
+"""Steps from a sum of squares to a variance."""
 
 
 @dataclass(frozen=True)
 class KernelMomentsPass(MiniPass):
     """Take the moments of C++ kernels by shifted sums.
 
-    moments: false leaves all as it is; twice: elements of half precision up to which a row is
-    walked twice, 0 for none.
+    moments: false leaves all as it is; twice: elements up to which a row may be walked twice, 0
+    for never.
     """
 
     name = "kernel-moments"
@@ -83,7 +91,7 @@ class KernelMomentsPass(MiniPass):
                 if why:
                     sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
                     continue
-                if _is_half_row(stage, ranges, self.twice):
+                if _is_walked_twice(stage, ranges, self.twice):
                     _walk_twice(stage, ranges, fresh_variable(kernel))
                     continue
                 _rewrite(stage, ranges, fresh_variable(kernel))
@@ -145,8 +153,9 @@ def _rewrite(stage: k.ReduceOp, ranges: Ranges, fresh: int) -> None:
 
 
 # -- rows of half precision -----------------------------------------------------------------------
-def _is_half_row(stage: k.ReduceOp, ranges: Ranges, most: int) -> bool:
-    """Values made of two-byte floats in order, that stay in a cache, each row some thread's own."""
+def _is_walked_twice(stage: k.ReduceOp, ranges: Ranges, most: int) -> bool:
+    """Values made of floats in order, that stay in a cache, each row some thread's own: of two
+    bytes each, or short rows whose variance is only wanted under a root, before costly work."""
     extent, (value, *others) = stage.extent.data.as_int, _yielded(stage)
     if others or extent is None or extent > most or not isinstance(stage.parent_op(), k.ParallelOp):
         return False
@@ -156,11 +165,33 @@ def _is_half_row(stage: k.ReduceOp, ranges: Ranges, most: int) -> bool:
         return False
     if any(isinstance(op, k.StoreOp) for op in ops):
         return False
-    return all(
-        dtype_of_scalar(op.result.type).is_float
-        and dtype_of_scalar(op.result.type).size == 2
-        and _first_step(op.index.data[0], atom, ranges) in (ex.ZERO, ex.ONE)
-        for op in loads
+    types = [dtype_of_scalar(op.result.type) for op in loads]
+    steps = [_first_step(op.index.data[0], atom, ranges) for op in loads]
+    if not all(t.is_float for t in types) or not all(s in (ex.ZERO, ex.ONE) for s in steps):
+        return False
+    if all(t.size == 2 for t in types):
+        return True
+    short = all(t.size <= 4 for t in types) and extent * 4 <= SHORT
+    return short and _later_cost(stage) >= COSTLY and _is_under_root(stage.results[1])
+
+
+def _later_cost(stage: k.ReduceOp) -> float:
+    """The greatest cost of an element of the same row in the stages that follow."""
+    costs, later = [0.0], stage.next_op
+    while later is not None:
+        if isinstance(later, k.ReduceOp | k.ParallelOp) and later.extent.data is stage.extent.data:
+            costs.append(body_cost(later))
+        later = later.next_op
+    return max(costs)
+
+
+def _is_under_root(value: SSAValue) -> bool:
+    """All that is made of a value goes into reciprocal roots, which halve its relative error."""
+    users = [use.operation for use in value.uses]
+    return bool(users) and all(
+        isinstance(op, TableOp)
+        and (op.ROW.name == "rsqrt" or (op.ROW.name in SCALED and _is_under_root(op.results[0])))
+        for op in users
     )
 
 

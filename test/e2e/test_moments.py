@@ -89,3 +89,18 @@ def test_rows_of_half_precision(dtype, shift):
     x[6, 9] = torch.nan
     norm = lambda x: F.layer_norm(x, (771,))  # noqa: E731
     torch.testing.assert_close(compiled(norm)(x), norm(x), equal_nan=True, rtol=2e-2, atol=2e-2)
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("width", [768, 100, 33])
+def test_short_rows_before_costly_work(shift, width):
+    scale, offset = SHIFTS[shift]
+    x, w = torch.randn(64, width) * scale + offset, torch.randn(width)
+    if shift == "outlier":
+        x[0, 0] = 3e3
+    fn = lambda x, w: F.gelu(F.layer_norm(x, (width,), w))  # noqa: E731
+    exact, ours, eager = fn(x.double(), w.double()), compiled(fn)(x, w), fn(x, w)
+    error, base = (ours - exact).abs().max(), (eager - exact).abs().max()
+    assert error <= 2 * base + 1e-6
+    x[3, 1], x[4, 0], x[5] = float("nan"), float("inf"), 2.0
+    torch.testing.assert_close(compiled(fn)(x, w), fn(x, w), equal_nan=True, rtol=1e-4, atol=1e-3)

@@ -121,14 +121,24 @@ template<class F> INL F m_shr(F a, F n) {
   if constexpr (is_signed<T>) { out = out | (n < bc<F>(0)); F k = m_sel(out, bc<F>((T)(bits - 1)), n); return m_cvt<T>(a >> k); }
   else { F k = m_sel(out, bc<F>(0), n); return m_sel(out, bc<F>(0), m_cvt<T>(a >> k)); }
 }
+//@ outside: any_outside
+// Not 0 <= j < size, in one comparison: as an unsigned number a negative one is large.
+template<class J> INL auto outside(J j, i64 size) { typedef uints<J> U; return m_as<U>(j) >= bc<U>((el<U>)size); }
+// AVX-512 asks its mask, which GCC would first write out as a vector.
+template<class J> INL bool any_outside(J j, i64 size) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  typedef vec<long long, 8> W;
+  if constexpr (same<J, vec<i64, 8>>) return (u8)__builtin_ia32_ucmpq512_mask((W)j, (W)bc<J>(size), 5, -1) != 0;
+  if constexpr (is_pair<J>) return any_outside(j.a, size) | any_outside(j.b, size);
+#endif
+  return any(outside(j, size));
+}
 //@ bound
 // A checked index: fault 1 when a live lane is outside, and 0 in its place.
 template<class L, class J> INL J bound(L l, J j, i64 size, bool wrap, int &fault) {
   if (wrap) j = m_sel(j < bc<J>(0), j + (el<J>)size, j);
-  auto out = (j < bc<J>(0)) | (j >= bc<J>((el<J>)size));
-  if constexpr (is_part<L>) out = out & live<J>(l);
-  if (__builtin_expect(any(out), 0)) { fault |= 1; j = m_sel(out, bc<J>(0), j); }
   if constexpr (is_part<L>) j = m_sel(live<J>(l), j, bc<J>(0));
+  if (__builtin_expect(any_outside(j, size), 0)) { fault |= 1; j = m_sel(outside(j, size), bc<J>(0), j); }
   return j;
 }
 //@ bound_if: bound m_where
