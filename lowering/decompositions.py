@@ -50,6 +50,7 @@ KEPT_WHOLE = (
     "take",
     "tril",
     "triu",
+    "unfold_backward",  # would become a write for each element of a window
     "upsample_bicubic2d",
     "upsample_bilinear2d",
     "upsample_linear1d",

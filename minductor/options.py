@@ -205,6 +205,8 @@ def make_options(given: Mapping[str, Any] | None = None, mode: str | None = None
     known = {one.name: one for one in dataclasses.fields(Options)}
     values = {**MODES[mode or "default"], **(given or {})}
     for name, value in values.items():
+        if type(name) is not str:
+            raise OptionError(f"options have names, not {name!r}")
         if name not in known:
             raise OptionError(f"unknown option '{name}'{_nearest(name, list(known))}")
         _check(known[name], value)

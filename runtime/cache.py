@@ -56,6 +56,8 @@ def _private_folder(path: Path) -> Path:
     """Make `path` a folder of ours that only we can enter. Raises OSError where that cannot be."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     info = os.lstat(path)
+    if stat.S_ISLNK(info.st_mode) and info.st_uid == os.getuid():
+        info = os.stat(path)  # a link of ours may lead to where there is more room
     if not stat.S_ISDIR(info.st_mode):
         raise NotADirectoryError(20, "not a folder", str(path))
     if info.st_uid != os.getuid():
@@ -65,6 +67,18 @@ def _private_folder(path: Path) -> Path:
     if not os.access(path, os.W_OK | os.X_OK):
         raise PermissionError(13, "the folder cannot be written", str(path))
     return path
+
+
+@cache
+def _warn_of(folder: Path, why: str) -> None:
+    """Say once that products are not kept."""
+    warnings.warn(
+        f"minductor's cache folder {folder} cannot be used ({why}); products are kept in a "
+        "temporary folder until this process ends. Set MINDUCTOR_CACHE_DIR to a folder that you "
+        "can write.",
+        RuntimeWarning,
+        stacklevel=5,
+    )
 
 
 @cache
@@ -122,13 +136,7 @@ class Cache:
     def _fall_back(self, error: OSError) -> None:
         self.root = _private_folder(_temporary_root() / FORMAT)
         _private_folder(self.root / "tmp")
-        warnings.warn(
-            f"minductor's cache folder {self.wanted} cannot be used ({error.strerror or error}); "
-            "products are kept in a temporary folder until this process ends. Set "
-            "MINDUCTOR_CACHE_DIR to a folder that you can write.",
-            RuntimeWarning,
-            stacklevel=4,
-        )
+        _warn_of(self.wanted, str(error.strerror or error))
 
     @staticmethod
     def key(parts: Iterable[str]) -> str:

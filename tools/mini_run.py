@@ -183,7 +183,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("file", help="module text, - for standard input")
     parser.add_argument("-p", "--passes", default="", help="pipeline to run first")
     parser.add_argument("--function", help="function to run (default: @call, or the only one)")
-    parser.add_argument("--inputs", help=".npz with arrays by argument name or arr_0, arr_1, ..")
+    parser.add_argument(
+        "--inputs", help=".npz by argument name or arr_0, arr_1, ..; .pt with a list"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of random inputs")
     parser.add_argument("--save", help=".npz for the results")
     parser.add_argument("--compare", help="another module to run on the same inputs")
@@ -267,6 +269,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (RunError, ValueError, IndexError, ZeroDivisionError, DiagnosticException) as e:
         print(f"mini-run: error: {e}", file=sys.stderr)
         return 2
+    except (RuntimeError, TypeError, OverflowError, MemoryError) as e:
+        # what torch says of operands that no verifier looks at
+        print(f"mini-run: error: the module cannot be run: {first_line(e)}", file=sys.stderr)
+        return 2
+
+
+def first_line(error: Exception) -> str:
+    """The kind of an error and the first line of its text."""
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
 
 
 if __name__ == "__main__":

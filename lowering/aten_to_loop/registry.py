@@ -36,6 +36,7 @@ FAMILIES = (
     "factory",
     "random",
     "view",
+    "unfold",
     "view_copy",
     "slice_scatter",
     "cat",

@@ -230,3 +230,35 @@ def test_a_result_beside_its_detached_self_passes_gradients() -> None:
     assert wide.requires_grad
     assert not known.requires_grad
     assert torch.equal(torch.autograd.grad(wide.sum(), y)[0], torch.ones_like(y))
+
+
+WINDOWS = [
+    ((10,), 0, 4, 2),
+    ((3, 20), 1, 5, 3),
+    ((20, 3), 0, 3, 5),
+    ((4, 40, 2), 1, 20, 1),
+    ((7,), 0, 7, 1),
+    ((6, 0), 0, 2, 1),
+]
+
+
+@pytest.mark.parametrize(("shape", "dim", "size", "step"), WINDOWS)
+def test_gradients_of_windows(shape: tuple[int, ...], dim: int, size: int, step: int) -> None:
+    check(
+        lambda x: x.unfold(dim, size, step).sin(),
+        lambda: (uniform(*shape).double().requires_grad_(),),
+        grad=True,
+    )
+
+
+def test_a_spectrum_turned_back_is_a_few_kernels() -> None:
+    def f(x: Tensor) -> Tensor:
+        window = torch.hann_window(64)
+        spectrum = torch.stft(x, 64, 16, window=window, return_complex=True)
+        return torch.istft(spectrum, 64, 16, window=window, length=x.shape[1])
+
+    reports: list[dict[str, Any]] = []
+    options: dict[str, Any] = {"strict": True, "report": reports.append}
+    x = torch.randn(2, 300)
+    torch.testing.assert_close(torch.compile(f, backend="minductor", options=options)(x), f(x))
+    assert sum(len(one["kernels"]) for one in reports) < 8

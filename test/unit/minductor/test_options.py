@@ -26,6 +26,7 @@ def test_there_are_few() -> None:
     ("given", "message"),
     [
         ({"presett": "seed"}, "unknown option 'presett', did you mean 'preset'?"),
+        ({3: 4}, "options have names, not 3"),
         ({"zzz": 1}, "unknown option 'zzz', known: autotune, cache, cache_dir"),
         ({"preset": "sed"}, "option 'preset' has no value 'sed', did you mean 'seed'?"),
         ({"threads": "4"}, "option 'threads' is of type int, not '4'"),

@@ -123,6 +123,18 @@ def test_a_place_that_is_no_folder(tmp_path: Path) -> None:
     store.store(KEY, ARTIFACT)
     assert store.load(KEY) == ARTIFACT
     assert stat.S_IMODE(store.root.stat().st_mode) == 0o700
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # said once
+        Cache(tmp_path / "file" / "cache")
+
+
+def test_a_link_of_ours_to_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "room").mkdir()
+    (tmp_path / "c").symlink_to(tmp_path / "room")
+    store = Cache(tmp_path / "c")
+    store.store(KEY, ARTIFACT)
+    assert list((tmp_path / "room").iterdir())
+    assert Cache(tmp_path / "c").load(KEY) == ARTIFACT
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")

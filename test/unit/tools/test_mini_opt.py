@@ -150,3 +150,18 @@ def test_a_file_without_ir_is_named(
     path.write_text(text)
     assert mini_opt.main([str(path)]) == 1
     assert "nothing.mlir: holds no IR, where a module is expected" in capsys.readouterr().err
+
+
+def test_what_torch_says_of_operands_is_an_error_of_mini_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "shapes.mlir"
+    product = "%c = aten.mm.default(%a, %a) : !aten.t<f32[2, 3]>"
+    path.write_text(
+        f"func.func @f(%a: !aten.t<f32[2, 3]>) -> !aten.t<f32[2, 3]> {{\n  {product}\n"
+        "  func.return %c : !aten.t<f32[2, 3]>\n}\n"
+    )
+    assert mini_run.main([str(path)]) == 2
+    assert "mini-run: error: the module cannot be run: RuntimeError: mat1 and mat2" in (
+        capsys.readouterr().err
+    )
