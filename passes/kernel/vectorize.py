@@ -194,7 +194,8 @@ class _Chooser:
         heavy = cost > HEAVY
         nested = any(isinstance(op, LOOPS) for r in loop.regions for op in r.block.ops)
         wide = isinstance(loop, k.ScanOp) or any(map(_wide_kinds, _with_inner(loop)))
-        unroll = 1 if heavy or wide else self.unroll
+        few = 2 if _indexed(loop) else 1
+        unroll = few if heavy or wide else self.unroll
         extent, most = loop.extent.data.as_int, Ranges().interval(loop.extent.data)[1]
         chain = longest_chain(loop) >= CHAIN
         narrow = unroll > 1 and _narrow_stores(loop)
@@ -332,6 +333,11 @@ def _narrow_stores(loop: Loop) -> bool:
         if isinstance(op, k.StoreOp) and isinstance(op.buffer.type, BufType)
     }
     return sizes == {2}
+
+
+def _indexed(loop: Loop) -> bool:
+    """A search for the place of an extreme: each step waits for the comparison before it."""
+    return isinstance(loop, k.ReduceOp) and set(loop.kind_names) <= {"argmin", "argmax"}
 
 
 def _wide_kinds(loop: Loop) -> bool:

@@ -23,6 +23,20 @@ kernel.func @columns(read %x : !kernel.buf<f32[768000]>, write %o : !kernel.buf<
 
 // -----
 
+/// A search for the place of an extreme: two in flight, since each step waits for a comparison. Not so
+/// where other kinds of several accumulators stand beside it.
+// CHECK-LABEL: kernel.func @place
+// CHECK:         kernel.reduce d1 : 1024 <lanes 16, unroll 2, tail none> [argmax]
+// CHECK:         kernel.reduce d1 : 1024 <lanes 16, tail none> [argmax, welford]
+kernel.func @place(read %x : !kernel.buf<f32[65536]>, write %o : !kernel.buf<i64[64]>, write %p : !kernel.buf<f32[64]>) [] config {target = "cpp"} {
+  parallel d0 : 64 {
+    %a, %b = reduce d1 : 1024 [argmax] -> f32, i64 { %v = load %x[1024 * d0 + d1] : f32  %i = scalar.index d1 : i64  yield %v, %i : f32, i64 }
+    store %b, %o[d0]
+    %c, %d, %m, %n, %k = reduce d1 : 1024 [argmax, welford] -> f32, i64, f32, f32, f32 { %v = load %x[1024 * d0 + d1] : f32  %i = scalar.index d1 : i64  yield %v, %i, %v : f32, i64, f32 }
+    store %m, %p[d0] } }
+
+// -----
+
 /// A double halves the lanes; an extent below the lanes shrinks them.
 // CHECK-LABEL: kernel.func @doubles
 // CHECK:         kernel.parallel d0 : 6 <lanes 4, tail scalar> {
