@@ -32,7 +32,7 @@ from minductor.layouts import Strides, chosen_strides, lays_out, mark_loose, of_
 from minductor.logs import LoggingSink
 from minductor.lowering.fx_to_aten import ImportRefused, import_graph
 from minductor.lowering.fx_to_aten.text import without_lines
-from minductor.lowering.traced_attention import has_flash
+from minductor.lowering.traced_attention import has_cudnn, has_flash
 from minductor.options import Options
 from minductor.passes.context import MiniContext
 from minductor.passes.manager import PassFailure, PassManager
@@ -227,7 +227,7 @@ class Compile:
         name = _pipeline(target)
         native = _native()
         if target == "triton":
-            native["flash"] = has_flash()
+            native["flash"], native["cudnn"] = has_flash(), has_cudnn()
         if self.options.eager_random:
             native["random"] = "eager"
         wanted = {**native, **self.options.routed()}
@@ -277,7 +277,7 @@ class Compile:
         routed = {name: str(value) for name, value in self.options.routed().items()}
         routed["eager_random"] = str(self.options.eager_random)
         routed.pop("plan", None)  # says where a plan is written, not what is compiled
-        routed["flash"] = str(target == "triton" and has_flash())
+        routed["flash"] = str(target == "triton" and (has_flash(), has_cudnn()))
         with _stage("import"):
             text_of = self.options.pipeline
             passes = [] if text_of is None else build_pipeline(text_of)

@@ -10,6 +10,8 @@ W. Waite: Software Manual for the Elementary Functions, 1980).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 # mi_ex2 is the hardware's approximation of 2^x, good to 2 ulp for small x only: an exact reduction
 # goes before it, an exact scaling after it. The whole part stays within -126 .. 127; what
 # is left over goes through mi_ex2, which makes infinities and zeros, the scaling subnormals.
@@ -21,14 +23,7 @@ _EXP = (
 )
 
 # sin(a) = (-1)^q sin(r), r = a - q pi within +-pi/2; the cosine with q a half more than a whole
-# number. The three parts of pi are f32 numbers; the first difference is exact. Large arguments go
-# the library's way, if a program has one.
-_FAR = (
-    "    far = (tl.abs(a) > 131072.0) | tl.zeros([1], tl.int1)\n"
-    "    if tl.max(tl.ravel(far.to(tl.int32)), 0) != 0:\n"
-    "        v = tl.where(tl.abs(a) > 131072.0, {library}(a), v)\n"
-    "    return v"
-)
+# number. The three parts of pi are f32 numbers; the first difference is exact.
 _TURN = (
     "{whole}"
     "    r = tl.fma(q, -3.1415927410125732, a)\n"
@@ -40,7 +35,7 @@ _TURN = (
     "    p = tl.fma(p, s, -1.6666659712791443e-01)\n"
     "    v = tl.fma(r * s, p, r)\n"
     "    v = (v.to(tl.int32, bitcast=True) ^ (n << 31)).to(tl.float32, bitcast=True)\n"
-    "{zero}" + _FAR
+    "{zero}    return v"
 )
 _SINE = {
     "whole": (
@@ -48,7 +43,6 @@ _SINE = {
         "    q = t - 12582912.0\n"
         "    n = t.to(tl.int32, bitcast=True)\n"
     ),
-    "library": "tl.sin",
 }
 _COSINE = {
     "whole": (
@@ -56,7 +50,6 @@ _COSINE = {
         "    q = (t - 12582912.0) + 0.5\n"
         "    n = t.to(tl.int32, bitcast=True) + 1\n"
     ),
-    "library": "tl.cos",
 }
 
 # Two parts of pi from below, so that -0.0 stays; a polynomial good to 2^-19.
@@ -68,8 +61,18 @@ _FAST_TURN = (
     "    p = tl.fma(s, -1.8516230161676626e-04, 8.31349201021468e-03)\n"
     "    p = tl.fma(p, s, -1.6665801961265392e-01)\n"
     "    v = r * tl.fma(s, p, 1.0)\n"
-    "    v = (v.to(tl.int32, bitcast=True) ^ (n << 31)).to(tl.float32, bitcast=True)\n" + _FAR
+    "    return (v.to(tl.int32, bitcast=True) ^ (n << 31)).to(tl.float32, bitcast=True)"
 )
+
+# Large arguments go the library's way, if a program has one. A program that asks first does not
+# hold what it asked about and its results at once; one that asks last computes while it waits.
+_ASK = (
+    "far = (tl.abs(a) > 131072.0) | tl.zeros([1], tl.int1)\n"
+    "    if tl.max(tl.ravel(far.to(tl.int32)), 0) != 0:\n"
+    "        v = tl.where(tl.abs(a) > 131072.0, {library}(a), {value})\n"
+)
+_LAST = "v = {near}(a)\n    " + _ASK.replace("{value}", "v") + "    return v"
+_FIRST = _ASK.replace("{value}", "{near}(a)") + "    else:\n        v = {near}(a)\n    return v"
 
 _INSTRUCTION = (
     "if MI_INTERPRETED:\n"
@@ -95,8 +98,12 @@ ELEMENTARY: dict[str, tuple[str, str]] = {
     "mi_exp2_f32": (
         "a", _EXP.format(whole="a + 12583039.0", rest="    e = mi_ex2(a - k)\n"),
     ),
-    "mi_sin_f32": ("a", _TURN.format(zero="    v = tl.where(a == 0.0, a, v)\n", **_SINE)),
-    "mi_cos_f32": ("a", _TURN.format(zero="", **_COSINE)),
+    "mi_sin_near": ("a", _TURN.format(zero="    v = tl.where(a == 0.0, a, v)\n", **_SINE)),
+    "mi_cos_near": ("a", _TURN.format(zero="", **_COSINE)),
+    "mi_sin_f32": ("a", _LAST.format(library="tl.sin", near="mi_sin_near")),
+    "mi_cos_f32": ("a", _LAST.format(library="tl.cos", near="mi_cos_near")),
+    "mi_first_sin": ("a", _FIRST.format(library="tl.sin", near="mi_sin_near")),
+    "mi_first_cos": ("a", _FIRST.format(library="tl.cos", near="mi_cos_near")),
     "mi_sin": ("a", "return mi_sin_f32(a) if a.dtype == tl.float32 else tl.sin(a)"),
     "mi_cos": ("a", "return mi_cos_f32(a) if a.dtype == tl.float32 else tl.cos(a)"),
     # 1 / y of f32 is good to 2 ulp for y of 1 and more, and 0 at infinity
@@ -179,10 +186,25 @@ ELEMENTARY: dict[str, tuple[str, str]] = {
         "    return tl.where(tl.abs(d) < 0.04, p * d, mi_lg2(a) * 0.69314718055994531)",
     ),
     "mi_lg2": ("a", _INSTRUCTION.format(plain="tl.log2(a)", name="lg2.approx.f32")),
-    "mi_fast_sin": ("a", _FAST_TURN.format(**_SINE)),
-    "mi_fast_cos": ("a", _FAST_TURN.format(**_COSINE)),
+    "mi_half_sin": ("a", _FAST_TURN.format(**_SINE)),
+    "mi_half_cos": ("a", _FAST_TURN.format(**_COSINE)),
+    "mi_fast_sin": ("a", _LAST.format(library="tl.sin", near="mi_half_sin")),
+    "mi_fast_cos": ("a", _LAST.format(library="tl.cos", near="mi_half_cos")),
+    "mi_first_fast_sin": ("a", _FIRST.format(library="tl.sin", near="mi_half_sin")),
+    "mi_first_fast_cos": ("a", _FIRST.format(library="tl.cos", near="mi_half_cos")),
 }  # fmt: skip
 """Helper -> (parameters, body); mi_exp and mi_exp2 choose by dtype in the prelude."""
 
 FAST = {f"mi_{name[8:]}": name for name in ELEMENTARY if name.startswith("mi_fast_")}
 """Helper -> the one that `math = "fast"` takes in its place, for f32."""
+
+_FIRST_ONES = {f"mi_{name[9:]}": name for name in ELEMENTARY if name.startswith("mi_first_")}
+"""Helper -> the one that `far = "first"` takes in its place, for f32."""
+
+
+def helpers_instead(word: Callable[[str, str], object]) -> dict[str, str]:
+    """The helpers that a kernel of these words takes in the place of others."""
+    found = dict(FAST) if word("math", "") == "fast" else {}
+    if word("far", "") == "first":
+        found = {**_FIRST_ONES, **{name: _FIRST_ONES.get(to, to) for name, to in found.items()}}
+    return found

@@ -11,6 +11,7 @@ from typing import cast
 from xdsl.ir import Block, Operation, SSAValue
 
 from minductor.codegen.triton import reduce as red
+from minductor.codegen.triton.elementary import helpers_instead
 from minductor.codegen.triton.points import define, joined, print_point, type_text
 from minductor.codegen.triton.scope import (
     POINTERS,
@@ -85,8 +86,8 @@ class KernelPrinter:
         return "\n".join([*_comments(self.func, self.name), head, *scope.lines])
 
     def _scope(self, rank: int) -> Scope:
-        fast = self.func.config.lookup("math", "") == "fast"
-        return Scope(max(1, rank), self.names, [], wide=self.wide, ranges=self.ranges, fast=fast)
+        own = helpers_instead(self.func.config.lookup)
+        return Scope(max(1, rank), self.names, [], wide=self.wide, ranges=self.ranges, instead=own)
 
     def _close(self, scope: Scope) -> None:
         """The programs of a finished function, and whether it checks indices."""

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from xdsl.ir import Operation, SSAValue
 
-from minductor.codegen.triton.elementary import FAST
 from minductor.codegen.triton.scope import TYPES, EmitError, Scope
 from minductor.dialects.dtypes import DTYPES, dtype_of_scalar
 from minductor.dialects.expr import Atom
@@ -61,8 +60,9 @@ def _table(scope: Scope, op: sc.TableOp) -> None:
     varies = joined(scope, list(op.operands))
     text = op.ROW.triton.format(*names)
     head, _, rest = text.partition("(")
-    if scope.fast and head in FAST and dtype_of_scalar(op.results[0].type).name == "f32":
-        text = f"{FAST[head]}({rest}"
+    other = scope.instead.get(head)
+    if other is not None and dtype_of_scalar(op.results[0].type).name == "f32":
+        text = f"{other}({rest}"
     define(scope, op.results[0], text, varies)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from xdsl.ir import SSAValue
@@ -55,7 +55,7 @@ class Scope:
     ranges: Ranges = field(default_factory=Ranges)
     varies: dict[SSAValue, frozenset[Atom]] = field(default_factory=dict[SSAValue, frozenset[Atom]])
     wide: bool = False
-    fast: bool = False
+    instead: Mapping[str, str] = field(default_factory=dict[str, str])
     faults: list[bool] = field(default_factory=list[bool])
 
     def line(self, text: str) -> None:

@@ -21,9 +21,14 @@ VIEWS = ("aten.view.default", "aten._unsafe_view.default")
 COPIES = ("aten.clone.default", "aten.expand.default")
 FLASH = "_scaled_dot_product_flash_attention_for_cpu.default"
 FLASH_CUDA = "_scaled_dot_product_flash_attention.default"
+CUDNN = "_scaled_dot_product_cudnn_attention.default"
 HALVES = ("bf16", "f16")
 WIDEST = 256
 """Columns of a head that the kernel on CUDA takes; they come in eights."""
+WIDEST_CUDNN = 128
+"""Columns of a head that cuDNN's kernel takes on all devices that have it."""
+EVEN = 64
+"""What numbers of queries and keys are multiples of where it is surely the faster."""
 
 
 @dataclass
@@ -123,6 +128,13 @@ def not_taken(sizes: Sequence[Expr], width: Expr) -> str | None:
     return None
 
 
+def _suits_cudnn(query: TensorType, keys: TensorType) -> bool:
+    counts = [t.sizes[2].as_int for t in (query, keys)]
+    width = query.sizes[-1].as_int
+    even = all(n is not None and n % EVEN == 0 for n in counts)
+    return even and width is not None and width <= WIDEST_CUDNN
+
+
 class _Builder:
     def __init__(self) -> None:
         self.ops: list[Operation] = []
@@ -141,19 +153,29 @@ class _Builder:
         apart = type_.with_(sizes=sizes, strides=strides)
         return self.add("view.default", apart, self=value, size=sizes)
 
-    def flash(self, found: Found) -> tuple[SSAValue, SSAValue]:
-        """The call on CUDA: its result, and the logarithms of the sums of each query."""
+    def flash(self, found: Found, cudnn: bool) -> tuple[SSAValue, SSAValue]:
+        """The call on CUDA: its result, and the logarithms of the sums of each query, [.., n, 1].
+
+        cudnn: cuDNN's kernel, for sizes that suit it; else the one that torch brings.
+        """
         query, keys = tensor_type(found.query), tensor_type(found.keys)
         assert query is not None
         assert keys is not None
         out = _dense_like(query)
-        logs = TensorType.make("f32", out.sizes[:3], device=out.device)
+        rows = TensorType.make("f32", out.sizes[:3], device=out.device)
+        column = TensorType.make("f32", [*out.sizes[:3], ONE], device=out.device)
         none, counts = AbsentType(None), [IntType(t.sizes[2]) for t in (query, keys)]
         args = {"query": found.query, "key": found.keys, "value": found.values}
-        types = [out, logs, none, none, *counts, none, none, none]
-        call = AtenOp.make(FLASH_CUDA, {**args, "scale": found.scale}, types)
+        cudnn = cudnn and _suits_cudnn(query, keys)
+        types = [out, column if cudnn else rows, none, none, *counts, none, none, none]
+        more = {"compute_log_sumexp": True} if cudnn else {}
+        name = CUDNN if cudnn else FLASH_CUDA
+        call = AtenOp.make(name, {**args, **more, "scale": found.scale}, types)
         self.ops.append(call)
-        return call.results[0], call.results[1]
+        if cudnn:
+            return call.results[0], call.results[1]
+        logs = self.add("unsqueeze.default", column, self=call.results[1], dim=-1)
+        return call.results[0], logs
 
     def rows(
         self, value: SSAValue, batch: Expr, heads: Expr, turned: bool = False
@@ -198,7 +220,7 @@ def on_cpu(op: AtenOp, parts: Parts) -> Outcome:
     return Ops(tuple(b.ops), (last,), note, 4 * traffic(parts.scores.with_(dtype=out.dtype)))
 
 
-def on_cuda(op: AtenOp, parts: Parts, exact: bool) -> Outcome:
+def on_cuda(op: AtenOp, parts: Parts, exact: bool, cudnn: bool) -> Outcome:
     """The kernel for half types, and NaN where it gives 0 for a query of no finite score."""
     b = _Builder()
     batch, heads = parts.batch_and_heads
@@ -209,7 +231,7 @@ def on_cuda(op: AtenOp, parts: Parts, exact: bool) -> Outcome:
         return Refusal("its operands are not laid out row by row")
     result = tensor_type(op.results[0])
     assert result is not None
-    value, logs = b.flash(Found(query, keys, values, parts.scale))
+    value, logs = b.flash(Found(query, keys, values, parts.scale), cudnn)
     out = tensor_type(value)
     assert out is not None
     whole = TensorType.make(out.dtype, out.sizes, device=out.device)
@@ -223,7 +245,7 @@ def on_cuda(op: AtenOp, parts: Parts, exact: bool) -> Outcome:
     return Ops(tuple(b.ops), (last,), note, saved)
 
 
-def on_traced(op: AtenOp, found: Found) -> Outcome:
+def on_traced(op: AtenOp, found: Found, cudnn: bool) -> Outcome:
     """The kernel for half types in place of the f32 form."""
     query, keys = tensor_type(found.query), tensor_type(found.keys)
     result = tensor_type(op.results[0])
@@ -234,7 +256,7 @@ def on_traced(op: AtenOp, found: Found) -> Outcome:
     if why is not None or query.device.partition(":")[0] != "cuda":
         return Refusal(why or f"{query.device} has its own")
     b = _Builder()
-    value, _ = b.flash(found)
+    value, _ = b.flash(found, cudnn)
     whole = result.with_(sizes=query.sizes)
     value = b.add("clone.default", whole, self=value)
     if result is not whole:
@@ -249,8 +271,6 @@ def _with_nan(b: _Builder, value: SSAValue, logs: SSAValue, type_: TensorType) -
     assert rows is not None
     size = b.add("abs.default", rows, self=logs)
     finite = b.add("lt.Scalar", rows.with_(dtype="bool"), self=size, other=inf)
-    column = TensorType.make("bool", [*rows.sizes, ONE], device=rows.device)
-    finite = b.add("unsqueeze.default", column, self=finite, dim=-1)
     return b.add("where.self", type_, condition=finite, self=value, other=_number(b, nan, type_))
 
 

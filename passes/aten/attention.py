@@ -28,6 +28,9 @@ are. There the default is to take it and put the NaN back, in the kernel that re
       %o, %l, .. = aten._scaled_dot_product_flash_attention.default(%q, %k, %v, scale = 0.5)
       %r = aten.where.self(abs(%l) < inf, %o, NaN)
 
+With `cudnn=true` it is cuDNN's kernel, for numbers of queries and keys that suit it: that is faster
+on devices of compute capability 9.0 and more, and PyTorch's own choice there.
+
 PyTorch's own attention that tracing has written out in f32 (its `math` form, `_math_attention.py`)
 becomes the same call in inference: what it is in eager, where 0 is right for such queries.
 
@@ -77,7 +80,8 @@ class AtenAttentionPass(MiniPass):
 
     scores: "exact" refuses, since rows without a finite score would differ, but on CUDA, where
     their NaN are put back; "finite" promises that there are none. emulate: half types are refused,
-    whose scores the library keeps in f32. flash: the CUDA device has the kernel.
+    whose scores the library keeps in f32. flash: the CUDA device has the kernel; cudnn:
+    cuDNN's is to be preferred.
     """
 
     name = "aten-attention"
@@ -86,6 +90,7 @@ class AtenAttentionPass(MiniPass):
     scores: str = "exact"
     emulate: bool | None = None
     flash: bool = True
+    cudnn: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.scores not in ("exact", "finite"):
@@ -107,13 +112,13 @@ class AtenAttentionPass(MiniPass):
                 return Refusal("the library does not round scores to a half type, as eager does")
             if device == "cpu":
                 return on_cpu(op, found)
-            return on_cuda(op, found, self.scores == "exact")
+            return on_cuda(op, found, self.scores == "exact", self.cudnn)
 
         def traced(op: AtenOp) -> Outcome:
             found = found_math(op)
             if not isinstance(found, Found):
                 return None if found is None else Refusal(found)
-            return on_traced(op, found) if self.flash else None
+            return on_traced(op, found, self.cudnn) if self.flash else None
 
         rules: Rules = {"aten.bmm.default": (attention,), "aten._to_copy.default": (traced,)}
         rewrite_module(ctx, op, self.name, rules)

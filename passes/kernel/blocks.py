@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -48,9 +49,13 @@ from minductor.passes.kernel._walks import (
     apart,
     bytes_along,
     footprint,
+    repeated,
     unit,
 )
 from minductor.passes.kernel._walks import item_of as item
+
+PERIODIC = ("scalar.sin", "scalar.cos")
+"""Functions whose large arguments go another way."""
 
 THREADS = 1365
 """Threads that a multiprocessor holds of a looped reduction, which takes some 48 registers."""
@@ -63,8 +68,9 @@ class KernelBlocksPass(MiniPass):
     block: elements of a program in pointwise kernels of 4-byte elements; square: edge of a block
     whose accesses disagree; row: elements of a row that a thread holds where rows are many; unroll:
     blocks of a looped reduction at a time; ahead: rows under way to a program whose folds wait for
-    each other; units, l2, shared: the machine's multiprocessors, bytes of its second-level cache
-    and of a multiprocessor's shared memory that rows under way may take.
+    each other; long: cost of what computes for long; units, l2, shared: the machine's
+    multiprocessors, bytes of its second-level cache and of a multiprocessor's shared memory that
+    rows under way may take.
     """
 
     name = "kernel-blocks"
@@ -76,6 +82,7 @@ class KernelBlocksPass(MiniPass):
     row: int = 32
     unroll: int = 4
     ahead: int = 2
+    long: int = 32
     units: int = 132
     l2: int = 50 << 20
     shared: int = 160 << 10
@@ -147,13 +154,16 @@ class _Scheduler:
             return
         tiles = [loop for loop in inner if isinstance(loop, k.TileOp)]
         if tiles and list(child_loops(tiles[0].body.block)):
-            self._crossed(tiles[0])
+            self._crossed(chain, tiles[0])
         elif tiles:
             self._tile(chain, tiles[0])
         else:
             self._looped(chain, inner)
         for loop in chain:
             set_words(loop, run="grid")
+        if any(op.name in PERIODIC for op in self.func.walk()):
+            # threads that hold many elements need the registers
+            self.func.config = self.func.config.with_(far="first")
 
     def _chain(self) -> tuple[list[Loop], Block]:
         """Perfectly nested parallel loops from the top, and the block inside them."""
@@ -207,6 +217,9 @@ class _Scheduler:
             for i in order[:2]:
                 lanes[i] = fitting(self._size(chain[i]), left, 16 if i == order[0] else 4)
                 left //= lanes[i]
+            if repeated(chain[-1]) > 1:
+                # a thread that has several elements divides for all of them at once
+                warps = max(1, min(warps, prod(lanes.values()) // 512))
         for i, loop in enumerate(chain):
             self._set(loop, lanes[i], "grid")
         self._config(warps)
@@ -219,11 +232,17 @@ class _Scheduler:
         return widest
 
     def _room(self, chain: list[Loop]) -> int:
-        """Elements of a block: twice as many where few bytes of each are read, and little done."""
+        """Elements of a block: twice as many where few bytes of each are read, and little done, or
+        where much is done."""
         atoms = [ex.dim_atom(loop.var.data) for loop in chain]
         read = bytes_along([chain[-1]], atoms)
-        light = body_cost(chain[-1]) < 24
-        return self.options.block * (2 if light and 0 < read <= 3 else 1)
+        cost, twice = body_cost(chain[-1]), 2 * self.options.block
+        # what computes for long has more to do while it waits for itself
+        long = cost >= self.options.long
+        points = prod(self._size(loop) for loop in chain)
+        if (cost < 24 and 0 < read <= 3) or (long and points >= 8 * self.options.units * twice):
+            return twice
+        return self.options.block
 
     def _square(self, chain: list[Loop], fast: list[int], lanes: dict[int, int]) -> int:
         """A block along two variables; warps for it. Small problems take smaller blocks."""
@@ -278,7 +297,7 @@ class _Scheduler:
             total *= rows
         stored = [footprint(o, [*chain, tile], self.hints) for o in _stores(tile)]
         if 4 * max(stored, default=0) < self.options.l2:
-            self._hints(chain, [tile])
+            _hints(self, chain, [tile])
         usual = 4 if total <= 2048 else 8 if total <= 4096 else 16 if total <= 16384 else 32
         self._config(warps or usual)
 
@@ -301,25 +320,23 @@ class _Scheduler:
             return 0
         return warps if rows * lanes >= 512 * self.options.units * self.options.row * warps else 0
 
-    def _crossed(self, tile: k.TileOp) -> None:
+    def _crossed(self, chain: list[Loop], tile: k.TileOp) -> None:
         """Rows inside a tile of columns, some at once."""
-        lanes = max(2, power_of_two(self._size(tile)))
+        lanes, warps = max(2, power_of_two(self._size(tile))), 8
         self._set(tile, lanes)
         for leaf in child_loops(tile.body.block):
-            rows = max(1, 4 * self.options.block // lanes)
+            light = self._unroll(leaf, 1) > 1
+            rows = max(1, (8 if light else 4) * self.options.block // lanes)
             rows = min(rows, 16, power_of_two(self._size(leaf)))
             self._set(leaf, rows)
-            if rows > 1 and leaf.words.data.unroll == 1 and self._size(leaf) >= 4 * rows:
-                set_words(leaf, ahead=self._ahead(leaf, lanes * rows))
-        self._config(8)
-
-    def _ahead(self, leaf: Loop, elements: int) -> int:
-        """Blocks whose loads may be under way beside the one that is worked on."""
-        atom = ex.dim_atom(leaf.var.data)
-        loads = [op for op in accesses_of(leaf) if isinstance(op, k.LoadOp)]
-        moving = (item(op) for op in loads if atom in op.index.data[0].vars("d"))
-        block = elements * sum(moving)
-        return min(self.options.ahead, max(0, self.options.shared // max(1, block) - 1))
+            if light:
+                # few warps that fold many rows at once: the folds wait for each other less often
+                set_words(leaf, unroll=1)
+                _hints(self, [*chain, tile], [leaf])
+                warps = 4
+            elif rows > 1 and leaf.words.data.unroll == 1 and self._size(leaf) >= 4 * rows:
+                set_words(leaf, ahead=_ahead(self.options, leaf, lanes * rows))
+        self._config(warps)
 
     def _looped(self, chain: list[Loop], inner: list[Loop]) -> None:
         leaves = [leaf for loop in inner for leaf in _leaves(loop)]
@@ -340,13 +357,15 @@ class _Scheduler:
                 atom = ex.dim_atom(leaf.var.data)
                 items = [item(op) for op in accesses_of(leaf) if atom in op.index.data[0].vars("d")]
                 vector = 16 // max(2, min(items, default=4))
-                once = self._light([leaf]) or (isinstance(leaf, k.ReduceOp) and vector == 8)
-                room = 32 * warps * vector * (1 if warps > 8 or once else 2)
+                light = self._light([leaf])
+                once = isinstance(leaf, k.ReduceOp) and vector == 8
+                held = 16 if light else vector * (1 if warps > 8 or once else 2)
+                room = 32 * warps * held
                 self._set(leaf, fitting(self._size(leaf), room, 32 * warps * vector))
                 around, left = leaf.parent_op(), room // leaf.words.data.lanes
                 if isinstance(around, k.ParallelOp) and around in inner and left > 1:
                     self._set(around, min(left, power_of_two(self._size(around))))
-        self._hints(chain, leaves)
+        _hints(self, chain, leaves)
         widest = max((leaf.words.data.lanes for leaf in leaves), default=1)
         self._config(4 if warps == 8 and widest <= self.options.block else warps)
 
@@ -373,24 +392,6 @@ class _Scheduler:
             rows *= self._size(loop)
         return min(rows, self.options.units * max(1, THREADS // (32 * warps)))
 
-    def _hints(self, chain: list[Loop], leaves: list[Loop]) -> None:
-        """What is read again stays in the cache; the last reading, or the only one, lets it go."""
-        last: dict[object, Loop] = {}
-        for leaf in leaves:
-            for op in accesses_of(leaf):
-                last[op.buffer] = leaf
-        seen: dict[object, set[Loop]] = {}
-        for leaf in leaves:
-            for op in accesses_of(leaf):
-                seen.setdefault(op.buffer, set()).add(leaf)
-        for leaf in leaves:
-            for op in accesses_of(leaf):
-                along = ex.dim_atom(leaf.var.data) in op.index.data[0].vars("d")
-                large = 2 * footprint(op, [*chain, leaf], self.hints) > self.options.l2
-                large &= op.buffer not in self.shared
-                if isinstance(op, k.LoadOp) and along and (large or len(seen[op.buffer]) > 1):
-                    op.evict = StringAttr("first" if last[op.buffer] is leaf else "last")
-
     def _abreast(self, chain: list[Loop], room: int) -> int:
         """At most `room` columns of a program: fewer where that leaves machines idle."""
         programs, size = 1, self._size(chain[-1])
@@ -405,18 +406,51 @@ class _Scheduler:
         """Blocks of neighbouring columns, 16 bytes a thread, some rows at once."""
         row = chain[-1]
         narrow = min((item(op) for leaf in leaves for op in accesses_of(leaf)), default=4)
-        columns = self._abreast(chain, max(32, 256 // max(2, narrow)))
+        several = any(
+            isinstance(leaf, k.ReduceOp) and "welford" in leaf.kind_names for leaf in leaves
+        )
+        room = 64 if several else max(32, 256 // max(2, narrow))
+        columns = self._abreast(chain, room)
         self._set(row, columns)
         warps, held = 8, 1024
         if self._light(leaves):
-            warps = self._warps(chain)
-            held = 32 * warps * (16 // max(2, narrow))
+            # three accumulators are folded through shared memory: the fewer warps, the less of it
+            warps = 2 if several else self._warps(chain)
+            held = 32 * warps * (8 if several else 16 // max(2, narrow))
         for leaf in leaves:
             if not isinstance(leaf, k.ForOp):
                 room = max(1, held // columns)
                 self._set(leaf, min(room, power_of_two(self._size(leaf))))
-        self._hints(chain, leaves)
+        _hints(self, chain, leaves)
         self._config(warps)
+
+
+def _ahead(options: KernelBlocksPass, leaf: Loop, elements: int) -> int:
+    """Blocks whose loads may be under way beside the one that is worked on."""
+    atom = ex.dim_atom(leaf.var.data)
+    loads = [op for op in accesses_of(leaf) if isinstance(op, k.LoadOp)]
+    moving = (item(op) for op in loads if atom in op.index.data[0].vars("d"))
+    block = elements * sum(moving)
+    return min(options.ahead, max(0, options.shared // max(1, block) - 1))
+
+
+def _hints(one: _Scheduler, chain: list[Loop], leaves: list[Loop]) -> None:
+    """What is read again stays in the cache; the last reading, or the only one, lets it go."""
+    last: dict[object, Loop] = {}
+    for leaf in leaves:
+        for op in accesses_of(leaf):
+            last[op.buffer] = leaf
+    seen: dict[object, set[Loop]] = {}
+    for leaf in leaves:
+        for op in accesses_of(leaf):
+            seen.setdefault(op.buffer, set()).add(leaf)
+    for leaf in leaves:
+        for op in accesses_of(leaf):
+            along = ex.dim_atom(leaf.var.data) in op.index.data[0].vars("d")
+            large = 2 * footprint(op, [*chain, leaf], one.hints) > one.options.l2
+            large &= op.buffer not in one.shared
+            if isinstance(op, k.LoadOp) and along and (large or len(seen[op.buffer]) > 1):
+                op.evict = StringAttr("first" if last[op.buffer] is leaf else "last")
 
 
 def _read_again(leaves: list[Loop]) -> int:

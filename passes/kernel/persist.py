@@ -44,7 +44,7 @@ from minductor.passes.kernel._tree import (
     module_hints,
     set_words,
 )
-from minductor.passes.kernel._walks import accesses_of, across
+from minductor.passes.kernel._walks import accesses_of, across, item_of
 from minductor.passes.kernel.blocks import power_of_two
 from minductor.passes.remarks import sink_of
 
@@ -58,7 +58,9 @@ class KernelPersistPass(MiniPass):
 
     max_row: longest row, in elements, that one program holds when it is read once; max_values: the
     same when stages would read it again, times the loads along it. max_column: as max_row where the
-    elements of a row lie apart. open_row: what a program holds at least when the
+    elements of a row lie apart. max_half: as max_row where reductions alone read the row, of two
+    bytes an element: held whole, more lanes are dead and warps wait than a second reading costs.
+    open_row: what a program holds at least when the
     length of a row is open; more if the row is longer at the hints.
     """
 
@@ -68,6 +70,7 @@ class KernelPersistPass(MiniPass):
     max_row: int = 4096
     max_values: int = 32768
     max_column: int = 128
+    max_half: int = 8192
     open_row: int = 1024
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -100,6 +103,8 @@ class KernelPersistPass(MiniPass):
         limit = self._limit(stages)
         if (length.as_int or 0) > limit:
             return f"a row of {length} elements exceeds {limit}"
+        if (length.as_int or 0) > self.max_half and _reduces_halves(stages):
+            return f"a row of {length} elements of two bytes that reductions alone read"
         if not all(isinstance(s, k.ReduceOp | k.ParallelOp) and is_leaf(s) for s in stages):
             return "a stage has loops inside or runs in order"
         if len({s.var.data for s in stages}) != 1:
@@ -121,6 +126,18 @@ class KernelPersistPass(MiniPass):
             if isinstance(op, k.LoadOp) and atoms & set(op.index.data[0].vars("d"))
         }
         return max(self.max_row, self.max_values // (1 << (len(loads) - 1).bit_length()))
+
+
+def _reduces_halves(stages: list[Loop]) -> bool:
+    """All stages are reductions, and what they load along the row has two bytes an element."""
+    atoms = {ex.dim_atom(s.var.data) for s in stages}
+    moving = [
+        item_of(op)
+        for s in stages
+        for op in accesses_of(s)
+        if atoms & set(op.index.data[0].vars("d"))
+    ]
+    return all(isinstance(s, k.ReduceOp) for s in stages) and max(moving, default=4) <= 2
 
 
 def _rename(module: ModuleOp, func: k.FuncOp) -> None:

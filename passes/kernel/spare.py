@@ -10,7 +10,8 @@ After:
 
 Neither read nor written are then the elements that keep their value: all, perhaps, and the
 kernel's ledger says so. The condition must be the same for neighbours in memory: a store that skips
-some of a vector's elements is many.
+some of a vector's elements is many. A program then has little to do, so it takes more rows at once
+(`rows` times as many), if still enough programs are left.
 """
 
 from __future__ import annotations
@@ -30,19 +31,24 @@ from minductor.dialects.loop.verify import op_exprs
 from minductor.dialects.scalar import ops as sc
 from minductor.dialects.types import BufType
 from minductor.passes.base import MiniPass
-from minductor.passes.kernel._tree import kernels_of
+from minductor.passes.kernel._tree import kernels_of, set_words
 from minductor.passes.kernel._walks import loads_what_is_there
 from minductor.passes.remarks import sink_of
 
 
 @dataclass(frozen=True)
 class KernelSparePass(MiniPass):
-    """Masks stores of what is there already; `spare=false` leaves all as it is."""
+    """Masks stores of what is there already; `spare=false` leaves all as it is.
+
+    rows: how many times as many a program takes; programs: that are left at least.
+    """
 
     name = "kernel-spare"
     needs = frozenset({"in-place"})
 
     spare: bool = True
+    rows: int = 8
+    programs: int = 256
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every Triton kernel."""
@@ -59,10 +65,28 @@ class KernelSparePass(MiniPass):
                     why = "neighbours in memory may differ in whether they change"
                     sink_of(ctx).refused(self.name, subject, why)
                     continue
+                rows = _rows_of(store)
                 _reprice(kernel, store.buffer)
                 _mask(store, cond, stays, other)
                 _drop(load)
+                if rows is not None and rows.parent_op() is kernel:
+                    self._widen(rows)
                 sink_of(ctx).accepted(self.name, subject, "what stays is neither read nor written")
+
+    def _widen(self, rows: k.ParallelOp) -> None:
+        """More rows at once."""
+        lanes, length = self.rows * rows.words.data.lanes, rows.extent.data.as_int
+        if rows.words.data.lanes == 1 or length is None or length % lanes:
+            return
+        if length // lanes >= self.programs:
+            set_words(rows, lanes=lanes)
+
+
+def _rows_of(store: k.StoreOp) -> k.ParallelOp | None:
+    """The loop around the loop of neighbours, when a block is all that a program does."""
+    near = store.parent_op()
+    rows = None if near is None else near.parent_op()
+    return rows if isinstance(near, k.ParallelOp) and isinstance(rows, k.ParallelOp) else None
 
 
 def _kept(store: k.StoreOp) -> tuple[SSAValue, bool, SSAValue, k.LoadOp] | None:

@@ -62,8 +62,9 @@ class KernelSplitPass(MiniPass):
     """Split reductions of Triton kernels that would run in too few programs.
 
     programs: how many fill the machine; min_part: elements below which a part is not worth it;
-    max_parts: of each result when there are several; columns: how many a program takes of rows
-    that lie side by side, min_rows: below which a part of them is not worth it.
+    max_parts: of each result when there are several; whole: programs at most for a single result,
+    of long_part elements or more: many short parts end together; columns: how many a program takes
+    of rows that lie side by side, min_rows: below which a part of them is not worth it.
     """
 
     name = "kernel-split"
@@ -72,6 +73,8 @@ class KernelSplitPass(MiniPass):
     programs: int = 1024
     min_part: int = 1024
     max_parts: int = 512
+    whole: int = 4096
+    long_part: int = 16384
     columns: int = 64
     min_rows: int = 128
 
@@ -112,6 +115,8 @@ class KernelSplitPass(MiniPass):
         wanted = min(self.programs // max(1, rows), length // least)
         if rows > 1:
             wanted = min(wanted, self.max_parts)
+        else:
+            wanted = max(wanted, min(self.whole, length // self.long_part))
         return _even(loop, wanted)
 
 

@@ -46,6 +46,7 @@ def externs(args: list[Tensor], fn: Any = attention) -> tuple[Any, dict[str, int
 @pytest.fixture
 def on_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traced_attention, "takes", traced_attention.suits)
+    monkeypatch.setattr(traced_attention, "takes_mask", traced_attention.suits_mask)
 
 
 @pytest.mark.usefixtures("on_cpu")
@@ -82,15 +83,49 @@ def test_left_to_torch(length: int, dtype: torch.dtype) -> None:
     torch.testing.assert_close(got, attention(*args), rtol=2e-2, atol=1e-2)
 
 
-@pytest.mark.usefixtures("on_cpu")
-def test_a_mask_is_left_to_torch() -> None:
-    args = inputs(19)
-    mask = torch.ones(19, 19, dtype=torch.bool).tril()
-
+def with_mask(mask: Tensor) -> Any:
     def masked(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         q, k, v = (x.transpose(1, 2) for x in (q, k, v))
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.2)
 
+    return masked
+
+
+@pytest.mark.usefixtures("on_cpu")
+@pytest.mark.parametrize("grad", [False, True])
+def test_a_mask_that_is_added(grad: bool) -> None:
+    """Also one whose rows do not lie side by side, as T5's, and queries without a score."""
+    mask = torch.randn(64, 64, 3).to(torch.bfloat16).permute(2, 0, 1)[None]
+    mask[:, :, 5] = -torch.inf
+    masked = with_mask(mask)
+    args = inputs(64, grad=grad)
+    got, called = externs(args, masked)
+    assert FLASH in called
+    want = masked(*args)
+    torch.testing.assert_close(got, want, rtol=2e-2, atol=1e-2)
+    assert torch.equal(got[:, :, 5], torch.zeros_like(got[:, :, 5]))
+
+
+@pytest.mark.usefixtures("on_cpu")
+@pytest.mark.parametrize(
+    "mask",
+    [
+        torch.ones(1, 1, 64, 64, dtype=torch.bool).tril(),
+        torch.zeros(1, 1, 64, 64),
+        torch.zeros(64, 64, dtype=torch.bfloat16),
+        torch.zeros(1, 1, 64, 64, dtype=torch.bfloat16, requires_grad=True),
+    ],
+    ids=["bool", "f32", "rank", "gradient"],
+)
+def test_other_masks_are_left_to_torch(mask: Tensor) -> None:
+    heads = [x.transpose(1, 2) for x in inputs(64)]
+    assert not traced_attention.suits_mask(*heads, mask)
+
+
+@pytest.mark.usefixtures("on_cpu")
+def test_an_odd_number_with_a_mask_is_left_to_torch() -> None:
+    mask = torch.zeros(1, 1, 19, 19, dtype=torch.bfloat16)
+    masked, args = with_mask(mask), inputs(19)
     got, called = externs(args, masked)
     assert FLASH not in called
     torch.testing.assert_close(got, masked(*args), rtol=2e-2, atol=1e-2)

@@ -31,6 +31,10 @@ from minductor.passes.loop.deps import Access, Box, MemoryDep, NestDeps, access_
 from minductor.passes.loop.fusion.machine import Machine
 from minductor.passes.loop.inlining.emit import Producer
 
+CHEAP = 8
+"""Cost up to which a value is done again at no more than the price of its bytes: more work does not
+hide behind all of those that it saves."""
+
 NEAR = 64
 """Ops that are asked whether one needs another."""
 
@@ -323,15 +327,16 @@ class Decider:
         return before - after
 
     def _partner(self, body: Body, sites: Sequence[Site]) -> Body | None:
-        """The first reader that walks the nest's own loops, and needs nothing that another reader
-        makes: stored, the two would be one kernel."""
+        """The first reader that walks the nest's own loops: stored, the two would be one kernel.
+        None where it needs what another reader makes, unless the nest is costly."""
         extents = body.info.domain.extents
         same = tuple(ex.dim(i) for i in range(len(extents)))
         before: list[Operation] = []
         for site in sorted(sites, key=lambda site: self.order[site.root.nest]):
             own = site.root.info.domain.extents
             if site.place == same and own[: len(extents)] == extents and not site.guarded:
-                return None if _needs(self.bodies, site.root.nest, before) else site.root
+                cheap = body.cost <= CHEAP
+                return None if cheap and _needs(self.bodies, site.root.nest, before) else site.root
             before.append(site.root.nest)
         return None
 

@@ -6,7 +6,8 @@
 
 // CHECK-LABEL: @half
 // CHECK: %4, %5, {{.*}} = aten._scaled_dot_product_flash_attention.default(%{{.*}}, %{{.*}}, %{{.*}}, scale = 0.125) {{.*}}: !aten.t<bf16[2, 4, 16, 64]@cuda>, !aten.t<f32[2, 4, 16]@cuda>, !aten.absent, !aten.absent, !aten.int<16>, !aten.int<32>,
-// CHECK: %[[A:.*]] = aten.abs.default(%5)
+// CHECK: %[[L:.*]] = aten.unsqueeze.default(%5, dim = -1)
+// CHECK: %[[A:.*]] = aten.abs.default(%[[L]])
 // CHECK: %[[F:.*]] = aten.lt.Scalar(%[[A]], other = inf)
 // CHECK: aten.where.self(%{{.*}}, %4, %{{.*}})
 // CHECK-NOT: aten.bmm

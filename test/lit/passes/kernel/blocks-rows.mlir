@@ -9,7 +9,7 @@
 // CHECK:         kernel.load {{.*}} {evict = "first"}
 // CHECK-LABEL: kernel.func @once
 // CHECK-SAME:    warps = 4
-// CHECK:         kernel.reduce d1 : 50000 <lanes 512, unroll 4, tail mask> [max]
+// CHECK:         kernel.reduce d1 : 50000 <lanes 2048, unroll 4, tail mask> [max]
 // CHECK-NEXT:      kernel.load {{.*}} {evict = "first"}
 // CHECK-LABEL: kernel.func @little
 // CHECK-NOT:     evict

@@ -66,3 +66,29 @@ func.func @call(%n: !aten.int<s1>, %x: !aten.t<f32[2, s1]>) -> !aten.t<f32[2]> a
   %o = kernel.alloc : !aten.t<f32[2]>
   kernel.launch @triton_red_open(%x, %o)[s1]
   func.return %o : !aten.t<f32[2]> }
+
+// -----
+
+/// Reductions alone over a longer row of two bytes an element stay loops; of four bytes they do not, nor
+/// where a result is stored along the row.
+// CHECK-LABEL: kernel.func @halves
+// CHECK:         kernel.reduce d1 : 20000 [max]
+// CHECK-LABEL: kernel.func @words
+// CHECK:         kernel.tile d1 : 20000
+// CHECK-LABEL: kernel.func @stored
+// CHECK:         kernel.tile d1 : 20000
+// CHECK:       // remark: [kernel-persist] refused halves: a row of 20000 elements of two bytes that reductions alone read
+kernel.func @halves(read %x : !kernel.buf<bf16[40000]>, write %o : !kernel.buf<f32[2]>) [] config {target = "triton"} {
+  parallel d0 : 2 {
+    %m = reduce d1 : 20000 [max] -> f32 { %a = load %x[20000 * d0 + d1] : bf16  %b = scalar.cast %a : bf16 to f32  yield %b : f32 }
+    %s = reduce d1 : 20000 [add] -> f32 { %a = load %x[20000 * d0 + d1] : bf16  %b = scalar.cast %a : bf16 to f32  %c = scalar.sub %b, %m : f32  yield %c : f32 }
+    store %s, %o[d0] } }
+kernel.func @words(read %x : !kernel.buf<f32[40000]>, write %o : !kernel.buf<f32[2]>) [] config {target = "triton"} {
+  parallel d0 : 2 {
+    %m = reduce d1 : 20000 [max] -> f32 { %a = load %x[20000 * d0 + d1] : f32  yield %a : f32 }
+    %s = reduce d1 : 20000 [add] -> f32 { %a = load %x[20000 * d0 + d1] : f32  %c = scalar.sub %a, %m : f32  yield %c : f32 }
+    store %s, %o[d0] } }
+kernel.func @stored(read %x : !kernel.buf<bf16[40000]>, write %o : !kernel.buf<f32[40000]>) [] config {target = "triton"} {
+  parallel d0 : 2 {
+    %m = reduce d1 : 20000 [max] -> f32 { %a = load %x[20000 * d0 + d1] : bf16  %b = scalar.cast %a : bf16 to f32  yield %b : f32 }
+    parallel d1 : 20000 { %a = load %x[20000 * d0 + d1] : bf16  %b = scalar.cast %a : bf16 to f32  %c = scalar.sub %b, %m : f32  store %c, %o[20000 * d0 + d1] } } }

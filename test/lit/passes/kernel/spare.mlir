@@ -43,3 +43,21 @@ func.func @call(%l: !aten.t<f32[512]@cuda>) -> !aten.t<f32[512]@cuda> {
   kernel.launch @each(%a, %l, %b)[]
   func.return %b : !aten.t<f32[512]@cuda>
 }
+
+// -----
+
+/// A program that has little left to do takes more rows; not where few programs would be left.
+// CHECK:      kernel.func @many
+// CHECK:        kernel.parallel d0 : 65536 <run grid, lanes 128, tail none>
+// CHECK:      kernel.func @few
+// CHECK:        kernel.parallel d0 : 512 <run grid, lanes 16, tail none>
+kernel.func @many(update %x : !kernel.buf<f32[4194304]>, read %l : !kernel.buf<f32[65536]>) [] config {target = "triton", warps = 4, index = "i32"} {
+  parallel d0 : 65536 <run grid, lanes 16, tail none> { parallel d1 : 64 <run grid, lanes 64, tail none> {
+    %a = load %l[d0] : f32  %b = scalar.constant 2.0 : f32  %c = scalar.lt %a, %b : f32
+    %v = load %x[64 * d0 + d1] : f32  %s = scalar.select %c, %v, %b : f32
+    store %s, %x[64 * d0 + d1] } } }
+kernel.func @few(update %x : !kernel.buf<f32[32768]>, read %l : !kernel.buf<f32[512]>) [] config {target = "triton", warps = 4, index = "i32"} {
+  parallel d0 : 512 <run grid, lanes 16, tail none> { parallel d1 : 64 <run grid, lanes 64, tail none> {
+    %a = load %l[d0] : f32  %b = scalar.constant 2.0 : f32  %c = scalar.lt %a, %b : f32
+    %v = load %x[64 * d0 + d1] : f32  %s = scalar.select %c, %v, %b : f32
+    store %s, %x[64 * d0 + d1] } } }

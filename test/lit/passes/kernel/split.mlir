@@ -73,3 +73,16 @@ kernel.func @columns(read %x : !kernel.buf<f32[2097152]>, write %o : !kernel.buf
 kernel.func @two(read %x : !kernel.buf<f32[1048576]>, write %o : !kernel.buf<f32[1048576]>) [] config {target = "triton"} {
   %t = reduce d0 : 1048576 [add] -> f32 { %v = load %x[d0] : f32  yield %v : f32 }
   parallel d0 : 1048576 { %v = load %x[d0] : f32  %p = scalar.mul %v, %t : f32  store %p, %o[d0] } }
+
+// -----
+
+/// A single result of a long row: parts of 16384 elements, more than fill the machine.
+// CHECK-LABEL: kernel.func @whole_parts
+// CHECK-NEXT:    kernel.parallel d1 : 2048 {
+kernel.func @whole(read %x : !kernel.buf<f32[33554432]>, write %o : !kernel.buf<f32[1]>) [] config {target = "triton"} {
+  %t = reduce d0 : 33554432 [add] -> f32 { %v = load %x[d0] : f32  yield %v : f32 }
+  store %t, %o[0] }
+func.func @call(%x: !aten.t<f32[33554432]@cuda>) -> !aten.t<f32[]@cuda> {
+  %o = kernel.alloc : !aten.t<f32[]@cuda>
+  kernel.launch @whole(%x, %o)[]
+  func.return %o : !aten.t<f32[]@cuda> }
