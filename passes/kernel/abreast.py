@@ -36,6 +36,7 @@ from minductor.dialects.loop.verify import symbol_ranges
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._copy import Copies, var_of
 from minductor.passes.kernel._tree import LOOPS, Loop, is_leaf, kernels_of, ranges_around
+from minductor.passes.kernel._walks import accesses_of, item_of
 from minductor.passes.remarks import sink_of
 
 ROUNDS = 64
@@ -46,15 +47,16 @@ ROUNDS = 64
 class KernelAbreastPass(MiniPass):
     """Unroll loops over short rows of C++ kernels, stage by stage.
 
-    abreast: rows side by side at most, below 2 leaves all as it is; short: elements of the longest
-    stage of all of them together.
+    abreast: rows side by side at most, below 2 leaves all as it is; short: bytes of all of them
+    together, by their longest stage and its widest tensor. Longer ones wait for memory, which is
+    walked best row by row.
     """
 
     name = "kernel-abreast"
     needs = frozenset({"lanes"})
 
     abreast: int = 4
-    short: int = 2048
+    short: int = 4096
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Look at every parallel loop of every C++ kernel."""
@@ -80,8 +82,8 @@ class KernelAbreastPass(MiniPass):
         longest = max((e for e in extents if e is not None), default=0)
         if count is None or None in extents:
             return 1
-        rows = self.abreast
-        while rows > 1 and (count % rows or rows * longest > self.short or count < rows * ROUNDS):
+        rows, size = self.abreast, longest * _item(loop)
+        while rows > 1 and (count % rows or rows * size > self.short or count < rows * ROUNDS):
             rows //= 2
         return max(1, rows)
 
@@ -93,6 +95,12 @@ def _is_stage(loop: Loop) -> bool:
 
 def _lanes(loop: Loop) -> int:
     return loop.words.data.lanes
+
+
+def _item(loop: k.ParallelOp) -> int:
+    """Bytes of the widest element of a tensor that a loop reads or writes."""
+    tensors = (op for op in accesses_of(loop) if isinstance(op.buffer.owner, Block))
+    return max((item_of(op) for op in tensors), default=1)
 
 
 def _plain(loop: k.ParallelOp) -> bool:
