@@ -13,18 +13,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.ir import SSAValue
+
 from minductor.lowering.aten_to_loop.call import Call
+from minductor.lowering.aten_to_loop.nest_builder import NestBuilder
 from minductor.lowering.aten_to_loop.pointwise import one, pair
-from minductor.lowering.aten_to_loop.promote import Operand, is_integral
-from minductor.lowering.aten_to_loop.refs import Result
+from minductor.lowering.aten_to_loop.promote import Operand, is_integral, promote_types, result_type
+from minductor.lowering.aten_to_loop.refs import Ref, Result
 from minductor.lowering.aten_to_loop.registry import Declined, lower
-from minductor.lowering.aten_to_loop.support import logical_not, pointwise, truth
+from minductor.lowering.aten_to_loop.support import (
+    as_common,
+    logical_not,
+    nonzero,
+    pointwise,
+    truth,
+)
 
 
 def _logical(call: Call, name: str) -> list[Result]:
-    b = call.nest()
-    b.store(b.op(name, *(truth(b, x) for x in pair(call))))
+    b, operands = call.nest(), pair(call)
+    common = result_type(operands)
+    b.store(b.op(name, *(_common_truth(b, x, common) for x in operands)))
     return call.done(b)
+
+
+def _common_truth(b: NestBuilder, x: Operand, common: str) -> SSAValue:
+    """Whether `x` is non-zero as a `common`, which a wider one without dimensions may not be."""
+    if isinstance(x, Ref) and promote_types(x.dtype, common) != common:
+        return nonzero(b, as_common(b, x, common))
+    return truth(b, x)
 
 
 @lower("logical_and.default")

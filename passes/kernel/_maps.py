@@ -102,7 +102,7 @@ def _radix(
     digits = list(zip(steps, extents, strict=True))
     inner = [_digits(e, loops) for e, loops in zip(left, rest, strict=True)]
     if inner[0] is not None and inner[0] == inner[1]:
-        return "" if _apart([*digits, *inner[0]], ex.ZERO, symbols) else loose
+        return "" if _apart([*digits, *inner[0][0]], ex.ZERO, symbols) else loose
     ends = [_ends(e, loops, symbols) for e, loops in zip(left, rest, strict=True)]
     if ends[0] is None or ends[1] is None:
         return loose
@@ -115,9 +115,9 @@ def _radix(
     return "" if _apart(digits, width - low, symbols) else loose
 
 
-def _digits(e: Expr, loops: list[Loop]) -> list[tuple[Expr, Expr]] | None:
-    """Steps and extents of the loops that make up a whole expression, in order; None if others
-    do."""
+def _digits(e: Expr, loops: list[Loop]) -> tuple[list[tuple[Expr, Expr]], Expr] | None:
+    """Steps and extents of the loops that make up a whole expression, in order, and where it
+    begins; None if others do."""
     out: list[tuple[Expr, Expr]] = []
     for loop in loops:
         atom, extent = ex.dim_atom(loop.var.data), loop.extent.data
@@ -128,7 +128,7 @@ def _digits(e: Expr, loops: list[Loop]) -> list[tuple[Expr, Expr]] | None:
             return None
         out.append((step, extent))
         e = e - step * Expr.of_atom(atom)
-    return None if e.vars("dt") else sorted(out, key=lambda d: (d[0].key, d[1].key))
+    return None if e.vars("dt") else (sorted(out, key=lambda d: (d[0].key, d[1].key)), e)
 
 
 def _apart(digits: list[tuple[Expr, Expr]], span: Expr, symbols: Ranges) -> bool:

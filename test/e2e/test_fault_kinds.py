@@ -324,6 +324,30 @@ def test_bool_inputs_that_hold_other_bytes() -> None:
     same(f(m, x)[0], want)
 
 
+def test_logic_is_that_of_the_common_dtype() -> None:
+    """An operand without dimensions is converted first, and may become zero by it."""
+
+    def f(x: Tensor, whole: Tensor, y: Tensor, small: Tensor) -> tuple[Tensor, ...]:
+        pairs = ((x, whole), (y, small), (whole, x), (x.bool(), small), (whole, small))
+        ops = (torch.logical_xor, torch.logical_and, torch.logical_or)
+        return tuple(op(a, b) for a, b in pairs for op in ops)
+
+    def inputs() -> tuple[Tensor, ...]:
+        x = torch.tensor([6, 0, -5], dtype=torch.int8)
+        y = torch.tensor([1.0, 0.0, -2.0], dtype=torch.float16)
+        return x, torch.tensor(-32768), y, torch.tensor(1e-30)
+
+    check(f, inputs, exact=True)
+
+
+def test_a_part_that_is_moved_does_not_take_the_memory_of_its_input() -> None:
+    def f(x: Tensor) -> Tensor:
+        places = x.cummax(0)[1]
+        return F.pad(x ^ places, (1, -1), value=1)
+
+    check(f, lambda: (integers(3, 9),), exact=True)
+
+
 REFUSED: dict[str, tuple[Callable[[Tensor], Any], torch.dtype]] = {
     "softmax": (lambda x: x.softmax(0), torch.int64),
     "log_softmax": (lambda x: x.log_softmax(0), torch.uint8),

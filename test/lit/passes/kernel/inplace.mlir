@@ -65,3 +65,25 @@ func.func @call() -> (!aten.t<f32[64]>, !aten.t<f32[8]>) {
   kernel.launch @rows(%b, %c)[]
   func.return %c, %s : !aten.t<f32[64]>, !aten.t<f32[8]>
 }
+
+// -----
+
+/// A part that is moved by one place, as a pad moves it: each element is read after its neighbour was
+/// written.
+// CHECK:     kernel.func @moved(read %x
+// CHECK:     // remark: [kernel-inplace] refused b, a: the places that loops touch are not proved apart
+kernel.func @fill(write %o : !kernel.buf<f32[27]>) [] config {target = "cpp"} {
+  parallel d0 : 27 { %v = scalar.constant 1.0 : f32  store %v, %o[d0] } }
+kernel.func @moved(read %x : !kernel.buf<f32[27]>, write %o : !kernel.buf<f32[27]>) [] config {target = "cpp"} {
+  parallel d0 : 3 { parallel d1 : 9 {
+    %c = scalar.within d1 in 1 to 9
+    %n = scalar.constant 0.0 : f32
+    %v = load %x[9 * d0 + d1 - 1] if %c else %n : f32
+    store %v, %o[9 * d0 + d1] } } }
+func.func @call() -> !aten.t<f32[27]> {
+  %a = kernel.alloc : !aten.t<f32[27]>
+  kernel.launch @fill(%a)[]
+  %b = kernel.alloc : !aten.t<f32[27]>
+  kernel.launch @moved(%a, %b)[]
+  func.return %b : !aten.t<f32[27]>
+}
