@@ -8,7 +8,8 @@ Columns of a row
   cpp       C++ text, valid for scalars and GCC vectors alike (functions live in codegen/cpp)
   triton    Triton text (functions with a leading `mi_` live in codegen/triton); "" has none
   fold      Python function on constants, or None; the folder wraps integers and rounds floats
-  algebra   facts: commutative, associative (exact, so integers and min/max only), idempotent
+  algebra   facts: commutative, associative (exact, so integers and min/max only), idempotent,
+            exact (an operand, its negative or zero, so that rounding may come before or after)
   safe      may run on dead lanes (False: integer division)
   cost      relative cost per lane; an add is 1
   ulp       bound of the error in units in the last place of an f32 result (0: exactly rounded)
@@ -55,7 +56,8 @@ class ScalarRow:
 
 _NUM2, _ANY2, _INT2, _FLT = ("num", "num"), ("any", "any"), ("int", "int"), ("float",)
 _COMM = frozenset({"commutative"})
-_LATTICE = frozenset({"commutative", "associative", "idempotent"})
+_EXACT = frozenset({"exact"})
+_LATTICE = frozenset({"commutative", "associative", "idempotent", "exact"})
 _INTCOMM = frozenset({"commutative", "associative_int"})
 
 
@@ -96,19 +98,21 @@ def _arith() -> list[ScalarRow]:
         _named("truncdiv", _NUM2, trunc, safe=False, cost=8),
         _named("remainder", _NUM2, safe=False, cost=10),
         _named("fmod", _NUM2, safe=False, cost=10),
-        ScalarRow("neg", one, "same", "-{0}", "(- {0})", "(-{0})", lambda a: -a),
+        ScalarRow("neg", one, "same", "-{0}", "(- {0})", "(-{0})", lambda a: -a, _EXACT),
         ScalarRow(
             "abs", one, "same", "torch.abs({0})", "m_abs({0})", "tl.abs({0})", lambda a: abs(a),
+            _EXACT,
         ),
         _named("sign", one),
         _named("minimum", _NUM2, algebra=_LATTICE),
         _named("maximum", _NUM2, algebra=_LATTICE),
         _named("fmin", two, algebra=_LATTICE),
         _named("fmax", two, algebra=_LATTICE),
-        _named("relu", one),
+        _named("relu", one, algebra=_EXACT),
         ScalarRow(
             "select", ("i1", "any", "any"), "same", "torch.where({0}, {1}, {2})",
             "m_select({0}, {1}, {2})", "tl.where({0}, {1}, {2})", lambda c, a, b: a if c else b,
+            _EXACT,
         ),
     ]  # fmt: skip
 

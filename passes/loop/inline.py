@@ -15,9 +15,10 @@ after; the second copy is marked as recomputed:
 
 One rule: a value with a single use is always computed in its reader; a value with several is
 computed in all of them when that costs less than store and load (`inlining/decide.py` prices it).
-Reductions are never computed twice. Values whose last use is gone disappear, results of nests that
-nobody reads are dropped, equal loads and ops of a body are made once, and a rounding that was only
-for storage goes where nothing is stored (`emulate=true` keeps it).
+Reductions are never computed twice, nor is a value of a half type that a comparison could tell from
+what was made of it (`inlining/twice.py`). Values whose last use is gone disappear, results of nests
+that nobody reads are dropped, equal loads and ops of a body are made once, and a rounding that was
+only for storage goes where nothing is stored (`emulate=true` keeps it).
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from minductor.passes.loop.fusion.machine import machine_of
 from minductor.passes.loop.inlining.decide import Decider, Limits, Verdict
 from minductor.passes.loop.inlining.emit import BodyBuilder, drop_dead
 from minductor.passes.loop.inlining.origins import fused_location, merged_origins
+from minductor.passes.loop.inlining.twice import told_apart
 from minductor.passes.loop.ledger import UNFUSED, nest_bytes
 from minductor.passes.remarks import RemarkSink, sink_of
 
@@ -71,7 +73,8 @@ class LoopInlinePass(MiniPass):
         ranges = known.ranges()
         machine = machine_of(self.machine, device_of(nests))
         limits = Limits(ops=self.max_ops, reads=self.max_reads)
-        decider = Decider(nests, ranges, known.hints(), machine, limits)
+        told = frozenset[SSAValue]() if self.emulate else told_apart(nests)
+        decider = Decider(nests, ranges, known.hints(), machine, limits, told)
         decider.run()
         rebuild_bodies(decider, self.emulate)
         erase_unread(block)

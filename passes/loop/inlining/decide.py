@@ -15,7 +15,7 @@ body, reads that a recomputed value may bring.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -116,7 +116,10 @@ class Decider:
         hints: Mapping[Atom, int],
         machine: Machine,
         limits: Limits,
+        told: Container[SSAValue] = (),
     ):
+        """`told`: results that a second computation would make another number."""
+        self.told = told
         self.machine = machine
         self.limits = limits
         self.symbols = symbols
@@ -183,7 +186,7 @@ class Decider:
         info = self.infos[nest]
         why = self.candidate(nest)
         sites = [] if why else list(self.sites(nest))
-        stored = any(self._other_use(r) for r in nest.results)
+        stored = any(_other_use(r) for r in nest.results)
         if not stored and len({site.key for site in sites}) == 1:
             site = sites[0]
             refusal = self._room(info, site) or self._repeated(info, site)
@@ -200,9 +203,6 @@ class Decider:
         self.bodies[nest] = body
         self.places[nest] = [(body, place, False, 0)]
         return bool(why)
-
-    def _other_use(self, value: SSAValue) -> bool:
-        return any(not isinstance(use.operation, LoadOp) for use in value.uses)
 
     def sites(self, nest: NestOp) -> Iterator[Site]:
         """Every point of every body that reads a result of the nest."""
@@ -264,7 +264,7 @@ class Decider:
         sites = list(self.sites(nest))
         if not sites:
             return
-        stored = any(self._other_use(r) for r in nest.results)
+        stored = any(_other_use(r) for r in nest.results)
         why = self._refusal(body, sites, stored)
         if why:
             self.verdicts.append(Verdict(nest, False, why))
@@ -281,6 +281,8 @@ class Decider:
                 self.places[member] = [p for p in self.places[member] if p[0] is not body]
 
     def _refusal(self, body: Body, sites: Sequence[Site], stored: bool) -> str:
+        if any(r in self.told for r in body.nest.results):
+            return "compared with what holds it, so both are one number"
         if stored and (body.reads or body.cost > 2):
             return "stored in any case, so readers load it"
         if body.ops > self.limits.shared_ops or len(sites) > 16:
@@ -404,6 +406,10 @@ class Decider:
             if info.nest is not body.nest:
                 access = self._moved_access(access, place, body)
             body.reads[(access.value, access.indices, access.operands)] = access
+
+
+def _other_use(value: SSAValue) -> bool:
+    return any(not isinstance(use.operation, LoadOp) for use in value.uses)
 
 
 def _needs(bodies: Mapping[NestOp, Body], op: Operation, sources: Sequence[Operation]) -> bool:
