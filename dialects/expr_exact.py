@@ -1,4 +1,4 @@
-"""Quotients without a rest, which facts on sizes make known.
+"""Quotients by sums, and quotients without a rest, which facts on sizes make known.
 
 2 * (s0 floordiv 2),            s0 a multiple of 2   -->  s0
 s0 floordiv (s0 floordiv 2),    s0 a multiple of 2   -->  2
@@ -13,6 +13,38 @@ from minductor.dialects.expr import Atom, Expr, Mono
 
 if TYPE_CHECKING:
     from minductor.dialects.expr_simplify import Ranges
+
+MOST_STEPS = 16
+"""Terms of a quotient by a sum at most."""
+
+
+def divide(x: Expr, n: Expr) -> tuple[Expr, Expr]:
+    """(q, r) with x = n*q + r: long division, so that r is 0 where n is a factor of x.
+
+    For an n of several terms, q takes what the leading terms say, and r need not be small.
+    """
+    if len(n.terms) < 2:
+        return ex.split_multiple(x, n)
+    quotient, rest = ex.ZERO, ex.ZERO
+    lead = _leading(n)
+    for _ in range(MOST_STEPS):
+        if not x.terms:
+            break
+        term = _leading(x)
+        part, left = ex.split_multiple(term, lead)
+        if left.terms:
+            rest, x = rest + term, x - term
+        else:
+            quotient, x = quotient + part, x - part * n
+    return quotient, rest + x
+
+
+def _leading(e: Expr) -> Expr:
+    """The first term of the highest degree: that of a product is the product of its factors'.
+
+    The first of all terms is not: it is s1 in s1 + 3, but 3 * s0 in (s1 + 3) * s0.
+    """
+    return ex.of_terms([max(e.terms, key=lambda term: len(term[0]))])
 
 
 def fold_exact(ranges: Ranges, e: Expr) -> Expr:

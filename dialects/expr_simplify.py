@@ -16,7 +16,7 @@ from functools import cache
 
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom, Expr, ExprLike
-from minductor.dialects.expr_exact import expand_exact, fold_exact
+from minductor.dialects.expr_exact import divide, expand_exact, fold_exact
 from minductor.dialects.expr_facts import Fact, Facts
 from minductor.dialects.expr_prove import prove_nonneg
 
@@ -293,7 +293,8 @@ class Ranges:
         if split is not None:
             high, g, _ = split
             return q + ex.floordiv(high, int(n) // g)
-        return ex.floordiv(x, n)
+        by_sum = _by_sum(self, x, n)
+        return ex.floordiv(x, n) if by_sum is None else by_sum[0]
 
     def _mod(self, x: Expr, n: Expr) -> Expr:
         if self.facts.rests:
@@ -315,7 +316,8 @@ class Ranges:
         if split is not None:
             high, g, low = split
             return g * ex.mod(high, int(n) // g) + low
-        return ex.mod(x, n)
+        by_sum = _by_sum(self, x, n)
+        return ex.mod(x, n) if by_sum is None else by_sum[1]
 
 
 def _div_interval(
@@ -346,6 +348,14 @@ def _split_by_divisor(ranges: Ranges, r: Expr, n: Expr) -> tuple[Expr, int, Expr
         if g < ni and high.terms and low.terms and ranges.nonneg(low) and ranges.lt(low, g):
             return high, g, low
     return None
+
+
+def _by_sum(ranges: Ranges, x: Expr, n: Expr) -> tuple[Expr, Expr] | None:
+    """(x floordiv n, x mod n) for an n of several terms, where long division proves them."""
+    if len(n.terms) < 2:
+        return None
+    q, r = divide(x, n)
+    return (q, r) if q.terms and ranges.nonneg(r) and ranges.lt(r, n) else None
 
 
 def _replace_atom(e: Expr, atom: Atom, by: Expr) -> Expr:

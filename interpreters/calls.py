@@ -65,6 +65,7 @@ OWN: dict[str, Any] = {
     "minductor.constant": _constant,
     "minductor.number": float,
     "minductor.seeded": _seeded,
+    "minductor.size": int,
     "minductor.state": _state,
 }
 """Callees that are no ops of torch."""

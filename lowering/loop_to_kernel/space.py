@@ -14,10 +14,8 @@ from collections.abc import Iterable, Sequence
 
 from minductor.dialects import expr as ex
 from minductor.dialects.expr import Atom, Expr
+from minductor.dialects.expr_exact import divide
 from minductor.dialects.expr_simplify import product
-
-MOST_STEPS = 16
-"""Terms of a quotient of two extents at most."""
 
 
 class SpaceError(Exception):
@@ -31,7 +29,7 @@ def refine(lists: Iterable[Sequence[Expr]]) -> tuple[Expr, ...] | None:
         out = tuple(extents) if out is None else _refine_two(out, extents)
         if out is None:
             return None
-    return tuple(e for e in out or () if e is not ex.ONE)
+    return _no_units(out or ())
 
 
 def _refine_two(a: Sequence[Expr], b: Sequence[Expr]) -> tuple[Expr, ...] | None:
@@ -60,30 +58,18 @@ def _quotient(big: Expr, small: Expr) -> Expr | None:
     """big / small when that is exact, else None."""
     if small.as_int == 0 or big.as_int == 0:
         return None
-    if len(small.terms) > 1:
-        return _divided(big, small)
-    q, r = ex.split_multiple(big, small)
+    q, r = divide(big, small)
     return q if not r.terms and q.terms else None
-
-
-def _divided(big: Expr, small: Expr) -> Expr | None:
-    """`_quotient` by a sum: long division, leading terms first, as far as it comes out even."""
-    quotient, rest = ex.ZERO, big
-    lead = ex.of_terms(small.terms[:1])
-    for _ in range(MOST_STEPS):
-        if not rest.terms:
-            return quotient
-        part, left = ex.split_multiple(ex.of_terms(rest.terms[:1]), lead)
-        if left.terms or not part.terms:
-            return None
-        quotient, rest = quotient + part, rest - part * small
-    return None
 
 
 def split_prefix(
     extents: Sequence[Expr], outer: Expr
 ) -> tuple[tuple[Expr, ...], tuple[Expr, ...]] | None:
     """Extents as (prefix of product `outer`, rest); splits one extent if it divides, else None."""
+    for count in range(len(extents) + 1):
+        # loops that are shared as they are need no division
+        if product(extents[:count]) is outer:
+            return _no_units(extents[:count]), _no_units(extents[count:])
     done, have = [], ex.ONE
     rest = [e for e in extents if e is not ex.ONE]
     while have is not outer:
@@ -102,6 +88,10 @@ def split_prefix(
         rest.insert(0, inner)
         break
     return tuple(done), tuple(rest)
+
+
+def _no_units(extents: Sequence[Expr]) -> tuple[Expr, ...]:
+    return tuple(e for e in extents if e is not ex.ONE)
 
 
 def radix_map(extents: Sequence[Expr], fine: Sequence[Expr], first: int) -> list[Expr]:
