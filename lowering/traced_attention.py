@@ -24,13 +24,13 @@ import torch
 from torch import Tensor
 from torch._C import DispatchKey
 
+from minductor.passes.aten._attend import WIDEST_CUDNN
+
 COMPOSITE = DispatchKey.CompositeImplicitAutograd
 MULTIPLE = 64
 """Of how many queries and keys PyTorch's choice is left alone."""
 WIDEST = 192
 """Columns of a head up to which the kernel has gradients on all devices."""
-WIDEST_CUDNN = 128
-"""Columns of a head that cuDNN's kernel takes on all devices that have it."""
 
 
 def has_flash() -> bool:

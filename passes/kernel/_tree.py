@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
@@ -21,6 +21,7 @@ from minductor.dialects.scalar.ops import BoundOp, IfOp, RandomOp, TableOp
 LOOPS = (k.ParallelOp, k.ForOp, k.TileOp, k.ReduceOp, k.ScanOp)
 Loop = k.ParallelOp | k.ForOp | k.TileOp | k.ReduceOp | k.ScanOp
 DEFAULT_HINT = 64
+OpT = TypeVar("OpT", bound=Operation)
 
 
 def kernels_of(module: ModuleOp, target: str) -> Iterator[k.FuncOp]:
@@ -28,6 +29,13 @@ def kernels_of(module: ModuleOp, target: str) -> Iterator[k.FuncOp]:
     for op in module.body.block.ops:
         if isinstance(op, k.FuncOp) and op.target == target:
             yield op
+
+
+def ops_of(module: ModuleOp, target: str, kind: type[OpT]) -> Iterator[tuple[k.FuncOp, OpT]]:
+    """Each op of a kind in the kernels for one target, as they are when its kernel is reached."""
+    for kernel in kernels_of(module, target):
+        for op in [o for o in kernel.walk() if isinstance(o, kind)]:
+            yield kernel, op
 
 
 def module_hints(module: ModuleOp) -> dict[Atom, int]:

@@ -35,7 +35,7 @@ from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import symbol_ranges
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._copy import Copies, var_of
-from minductor.passes.kernel._tree import LOOPS, Loop, is_leaf, kernels_of, ranges_around
+from minductor.passes.kernel._tree import LOOPS, Loop, is_leaf, ops_of, ranges_around
 from minductor.passes.kernel._walks import accesses_of, item_of
 from minductor.passes.remarks import sink_of
 
@@ -63,12 +63,11 @@ class KernelAbreastPass(MiniPass):
         if self.abreast < 2:
             return
         symbols = symbol_ranges(op)
-        for func in kernels_of(op, "cpp"):
-            for loop in [o for o in func.walk() if isinstance(o, k.ParallelOp)]:
-                rows = self._rows(loop)
-                if rows > 1:
-                    sink_of(ctx).accepted(self.name, func.sym_name.data, f"{rows} rows abreast")
-                    _unroll(loop, rows, ranges_around(loop, symbols))
+        for func, loop in ops_of(op, "cpp", k.ParallelOp):
+            rows = self._rows(loop)
+            if rows > 1:
+                sink_of(ctx).accepted(self.name, func.sym_name.data, f"{rows} rows abreast")
+                _unroll(loop, rows, ranges_around(loop, symbols))
 
     def _rows(self, loop: k.ParallelOp) -> int:
         """How many iterations stand side by side; 1 where the loop stays as it is."""

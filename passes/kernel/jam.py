@@ -34,7 +34,7 @@ from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import REDUCE_KINDS, op_exprs, symbol_ranges
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._copy import Copies, var_of
-from minductor.passes.kernel._tree import LOOPS, is_leaf, kernels_of, ranges_around
+from minductor.passes.kernel._tree import LOOPS, is_leaf, ops_of, ranges_around
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,10 @@ class KernelJamPass(MiniPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Look at the loop around every reduction."""
         symbols = symbol_ranges(op)
-        for kernel in kernels_of(op, "cpp"):
-            for reduce in [o for o in kernel.walk() if isinstance(o, k.ReduceOp)]:
-                loop = reduce.parent_op()
-                if isinstance(loop, k.ParallelOp) and self._fits(loop, reduce):
-                    _join(loop, reduce, ranges_around(loop, symbols))
+        for _, reduce in ops_of(op, "cpp", k.ReduceOp):
+            loop = reduce.parent_op()
+            if isinstance(loop, k.ParallelOp) and self._fits(loop, reduce):
+                _join(loop, reduce, ranges_around(loop, symbols))
 
     def _fits(self, loop: k.ParallelOp, reduce: k.ReduceOp) -> bool:
         count = loop.extent.data.as_int

@@ -48,7 +48,7 @@ from minductor.passes.kernel._tree import (
     LOOPS,
     body_cost,
     fresh_variable,
-    kernels_of,
+    ops_of,
     ranges_around,
 )
 from minductor.passes.remarks import sink_of
@@ -82,19 +82,18 @@ class KernelMomentsPass(MiniPass):
         if not self.moments:
             return
         symbols = symbol_ranges(op)
-        for kernel in kernels_of(op, "cpp"):
-            for stage in [o for o in kernel.walk() if isinstance(o, k.ReduceOp)]:
-                if "welford" not in stage.kind_names:
-                    continue
-                ranges = ranges_around(stage, symbols)
-                why = _refusal(stage, ranges)
-                if why:
-                    sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
-                    continue
-                if _is_walked_twice(stage, ranges, self.twice):
-                    _walk_twice(stage, ranges, fresh_variable(kernel))
-                    continue
-                _rewrite(stage, ranges, fresh_variable(kernel))
+        for kernel, stage in ops_of(op, "cpp", k.ReduceOp):
+            if "welford" not in stage.kind_names:
+                continue
+            ranges = ranges_around(stage, symbols)
+            why = _refusal(stage, ranges)
+            if why:
+                sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
+                continue
+            if _is_walked_twice(stage, ranges, self.twice):
+                _walk_twice(stage, ranges, fresh_variable(kernel))
+                continue
+            _rewrite(stage, ranges, fresh_variable(kernel))
 
 
 def _refusal(stage: k.ReduceOp, ranges: Ranges) -> str:

@@ -24,7 +24,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from minductor.dialects.dtypes import dtype_of_scalar
 from minductor.dialects.scalar.ops import CastOp, ConstantOp, TableOp
 from minductor.passes.base import MiniPass
-from minductor.passes.kernel._tree import kernels_of
+from minductor.passes.kernel._tree import ops_of
 from minductor.passes.remarks import sink_of
 
 _MOST = 2.0**31 - 128
@@ -47,19 +47,18 @@ class KernelNarrowPass(MiniPass):
         """Rewrite every Triton kernel."""
         if not self.narrow:
             return
-        for kernel in kernels_of(op, "triton"):
-            for cast in [o for o in kernel.walk() if isinstance(o, CastOp)]:
-                old, new = dtype_of_scalar(cast.arg.type), dtype_of_scalar(cast.result.type)
-                if not old.is_float or new.kind != "uint" or new.size > 4:
-                    continue
-                low, high = _bounds(cast.arg)
-                if low < -_MOST or high > _MOST:
-                    why = f"a float that becomes {new.name} may be large"
-                    sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
-                    continue
-                first = CastOp.of(cast.arg, i32)
-                Rewriter.insert_op(first, InsertPoint.before(cast))
-                cast.operands[0] = first.result
+        for kernel, cast in ops_of(op, "triton", CastOp):
+            old, new = dtype_of_scalar(cast.arg.type), dtype_of_scalar(cast.result.type)
+            if not old.is_float or new.kind != "uint" or new.size > 4:
+                continue
+            low, high = _bounds(cast.arg)
+            if low < -_MOST or high > _MOST:
+                why = f"a float that becomes {new.name} may be large"
+                sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
+                continue
+            first = CastOp.of(cast.arg, i32)
+            Rewriter.insert_op(first, InsertPoint.before(cast))
+            cast.operands[0] = first.result
 
 
 def _bounds(value: SSAValue) -> tuple[float, float]:

@@ -30,7 +30,7 @@ from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import op_exprs
 from minductor.dialects.scalar.ops import CastOp, ConstantOp, IndexOp, TableOp, scalar
 from minductor.passes.base import MiniPass
-from minductor.passes.kernel._tree import kernels_of
+from minductor.passes.kernel._tree import ops_of
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,10 @@ class KernelOnehotPass(MiniPass):
         """Look at every sum of every kernel of the target."""
         if not self.onehot:
             return
-        for kernel in kernels_of(op, self.target):
-            for stage in [o for o in kernel.walk() if isinstance(o, k.ReduceOp)]:
-                test = _test(stage)
-                if test is not None:
-                    _replace(stage, *test)
+        for _, stage in ops_of(op, self.target, k.ReduceOp):
+            test = _test(stage)
+            if test is not None:
+                _replace(stage, *test)
 
 
 def _test(stage: k.ReduceOp) -> tuple[TableOp, SSAValue] | None:

@@ -25,7 +25,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from minductor.dialects.scalar.ops import ConstantOp, TableOp, scalar
 from minductor.passes.base import MiniPass
-from minductor.passes.kernel._tree import kernels_of
+from minductor.passes.kernel._tree import ops_of
 from minductor.passes.remarks import sink_of
 
 _LEAST, _MOST = 2.0**-126, 2.0**126
@@ -47,27 +47,26 @@ class KernelReciprocalPass(MiniPass):
         """Rewrite every Triton kernel."""
         if not self.reciprocal:
             return
-        for kernel in kernels_of(op, "triton"):
-            for div in [o for o in kernel.walk() if isinstance(o, TableOp)]:
-                by = div.operands[-1].owner
-                if div.ROW.name != "div" or not isinstance(by, ConstantOp):
-                    continue
-                if div.results[0].type != f32:
-                    continue
-                number = float(by.number)
-                if not _LEAST <= abs(number) <= _MOST:
-                    why = f"{number} or its reciprocal is not a normal number"
-                    sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
-                    continue
-                inverse = ConstantOp.of(_rounded(1 / number), f32)
-                product = scalar("mul", div.operands[0], inverse.result)
-                product.results[0].name_hint = div.results[0].name_hint
-                product.location = div.location
-                Rewriter.insert_op(inverse, InsertPoint.before(div))
-                Rewriter.replace_op(div, product)
-                if not by.result.uses:
-                    by.detach()
-                    by.erase()
+        for kernel, div in ops_of(op, "triton", TableOp):
+            by = div.operands[-1].owner
+            if div.ROW.name != "div" or not isinstance(by, ConstantOp):
+                continue
+            if div.results[0].type != f32:
+                continue
+            number = float(by.number)
+            if not _LEAST <= abs(number) <= _MOST:
+                why = f"{number} or its reciprocal is not a normal number"
+                sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
+                continue
+            inverse = ConstantOp.of(_rounded(1 / number), f32)
+            product = scalar("mul", div.operands[0], inverse.result)
+            product.results[0].name_hint = div.results[0].name_hint
+            product.location = div.location
+            Rewriter.insert_op(inverse, InsertPoint.before(div))
+            Rewriter.replace_op(div, product)
+            if not by.result.uses:
+                by.detach()
+                by.erase()
 
 
 def _rounded(number: float) -> float:

@@ -30,7 +30,7 @@ from minductor.dialects.kernel import ops as k
 from minductor.dialects.scalar.ops import ConstantOp, TableOp, scalar
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._stages import Stage, same_values
-from minductor.passes.kernel._tree import kernels_of
+from minductor.passes.kernel._tree import ops_of
 from minductor.passes.remarks import sink_of
 
 
@@ -50,17 +50,16 @@ class KernelSharePass(MiniPass):
         """Look at every division by the sum of a row."""
         if not self.share:
             return
-        for kernel in kernels_of(op, "cpp"):
-            for div in [o for o in kernel.walk() if isinstance(o, TableOp)]:
-                found = _sum_of(div)
-                if found is None:
-                    continue
-                row, stage = found
-                if _is_share(kernel, div, row, stage):
-                    _replace(div, row)
-                else:
-                    why = "a sum that may be far below 1 divides as it is"
-                    sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
+        for kernel, div in ops_of(op, "cpp", TableOp):
+            found = _sum_of(div)
+            if found is None:
+                continue
+            row, stage = found
+            if _is_share(kernel, div, row, stage):
+                _replace(div, row)
+            else:
+                why = "a sum that may be far below 1 divides as it is"
+                sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
 
 
 def _sum_of(div: TableOp) -> tuple[k.ReduceOp, Stage] | None:

@@ -31,7 +31,7 @@ from minductor.dialects.loop.verify import op_exprs
 from minductor.dialects.scalar import ops as sc
 from minductor.dialects.types import BufType
 from minductor.passes.base import MiniPass
-from minductor.passes.kernel._tree import kernels_of, set_words
+from minductor.passes.kernel._tree import ops_of, set_words
 from minductor.passes.kernel._walks import loads_what_is_there
 from minductor.passes.remarks import sink_of
 
@@ -54,24 +54,23 @@ class KernelSparePass(MiniPass):
         """Rewrite every Triton kernel."""
         if not self.spare:
             return
-        for kernel in kernels_of(op, "triton"):
-            for store in [o for o in kernel.walk() if isinstance(o, k.StoreOp)]:
-                found = _kept(store)
-                if found is None:
-                    continue
-                cond, stays, other, load = found
-                subject = kernel.sym_name.data
-                if _varies_between_neighbours(cond, store):
-                    why = "neighbours in memory may differ in whether they change"
-                    sink_of(ctx).refused(self.name, subject, why)
-                    continue
-                rows = _rows_of(store)
-                _reprice(kernel, store.buffer)
-                _mask(store, cond, stays, other)
-                _drop(load)
-                if rows is not None and rows.parent_op() is kernel:
-                    self._widen(rows)
-                sink_of(ctx).accepted(self.name, subject, "what stays is neither read nor written")
+        for kernel, store in ops_of(op, "triton", k.StoreOp):
+            found = _kept(store)
+            if found is None:
+                continue
+            cond, stays, other, load = found
+            subject = kernel.sym_name.data
+            if _varies_between_neighbours(cond, store):
+                why = "neighbours in memory may differ in whether they change"
+                sink_of(ctx).refused(self.name, subject, why)
+                continue
+            rows = _rows_of(store)
+            _reprice(kernel, store.buffer)
+            _mask(store, cond, stays, other)
+            _drop(load)
+            if rows is not None and rows.parent_op() is kernel:
+                self._widen(rows)
+            sink_of(ctx).accepted(self.name, subject, "what stays is neither read nor written")
 
     def _widen(self, rows: k.ParallelOp) -> None:
         """More rows at once."""
