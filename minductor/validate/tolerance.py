@@ -59,6 +59,8 @@ def kind_of(op: OpOverload) -> str:
         return "selection"
     if torch.Tag.nondeterministic_seeded in op.tags:
         return "selection"
+    if op is torch.ops.aten.copy_.default:
+        return "arithmetic"  # a cast, whatever stood there before
     if torch.Tag.pointwise not in op.tags and not op._schema.name.startswith("prims::convert"):
         return "collection"
     name = op._schema.name.split("::")[1].rstrip("_")

@@ -116,6 +116,32 @@ def test_expanded_results_are_kept_beside() -> None:
     assert torch.equal(wide, ((x.float() ** 2).expand(2, 3) * 1.5).half())
 
 
+@pytest.mark.parametrize("mode", [Ideal, Kept])
+def test_a_better_result_moves_by_what_its_op_moves(mode: type[Ideal | Kept]) -> None:
+    """A nudge inside reaches the result, and nothing that stood in memory before does."""
+    x = torch.linspace(1.0, 2.0, 64).half()
+
+    def nudged() -> Tensor:
+        with Nudge(3), mode():
+            return x.exp() * 1.5
+
+    with mode():
+        still = x.exp() * 1.5
+    first = nudged()
+    assert not torch.equal(first, still)
+    assert float((first / still - 1).abs().max()) < 4 * torch.finfo(torch.float16).eps
+    for _ in range(20):
+        torch.full((64,), 6e4, dtype=torch.float16)  # leaves its values to whoever comes next
+        assert torch.equal(nudged(), first)
+
+
+def test_what_a_copy_overwrites_does_not_count() -> None:
+    into = torch.full((8,), 1e30)
+    with Nudge(0):
+        into.copy_(torch.full((8,), 1 / 3, dtype=torch.float64))
+    assert float((into * 3 - 1).abs().max()) < 1e-6
+
+
 def test_a_shard_is_clean_with_everything_fused() -> None:
     """Whatever is legal in one kernel, whatever it costs."""
     options = {"pipeline": "default-cpu{preset=most max-peak=none}"}

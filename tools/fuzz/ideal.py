@@ -3,16 +3,20 @@
 Eager's kernels for half types round inside (log_softmax of bf16 keeps its sum in bf16), so `Ideal`
 computes each op in f64 and rounds once. A fused kernel rounds where it stores alone, so `Kept`
 keeps f32 from op to op.
+
+Both may stand inside a `Nudge`: it sees each op once, as the program has it, and by what it moves
+that op's result the better one moves too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils.weak import WeakTensorKeyDictionary
 
 
@@ -30,16 +34,30 @@ class Ideal(TorchDispatchMode):
             return out
         if torch.Tag.nondeterministic_seeded in func.tags or not _narrow([args, kwargs]):
             return out
-        wide = pytree.tree_map_only(Tensor, _widened, [args, kwargs])
-        try:
-            better = func(*wide[0], **wide[1])
-        except (RuntimeError, TypeError):
-            return out
-        leaves, spec = pytree.tree_flatten(out)
-        others = pytree.tree_leaves(better)
-        return pytree.tree_unflatten(
-            [_pick(a, b) for a, b in zip(leaves, others, strict=True)], spec
-        )
+        with _disable_current_modes():
+            wide = pytree.tree_map_only(Tensor, _widened, [args, kwargs])
+            try:
+                better = func(*wide[0], **wide[1])
+            except (RuntimeError, TypeError):
+                return out
+            leaves, spec = pytree.tree_flatten(out)
+            better = _nudged(better, leaves, func(*args, **kwargs))
+            pairs = zip(leaves, better, strict=True)
+            return pytree.tree_unflatten([_pick(a, b) for a, b in pairs], spec)
+
+
+def _nudged(better: Any, leaves: Sequence[Any], plain: Any) -> list[Any]:
+    """`better`, moved by as much as `leaves`, an op's results, lie off those without a nudge."""
+    out: list[Any] = []
+    for one, moved, still in zip(
+        pytree.tree_leaves(better), leaves, pytree.tree_leaves(plain), strict=True
+    ):
+        floats = isinstance(one, Tensor) and one.is_floating_point()
+        if floats and one.shape == moved.shape == still.shape:
+            step = moved.to(torch.float64) - still.to(torch.float64)
+            one = torch.where(step.isfinite(), one.to(torch.float64) + step, one).to(one.dtype)
+        out.append(one)
+    return out
 
 
 def _narrow(tree: Any) -> bool:
@@ -80,15 +98,17 @@ class Kept(TorchDispatchMode):
             return out
         if not _halves([args, kwargs, out]):
             return out
-        given = pytree.tree_map_only(Tensor, self._unrounded, [args, kwargs])
-        try:
-            better = func(*given[0], **given[1])
-        except (RuntimeError, TypeError):
-            return out
-        leaves, spec = pytree.tree_flatten(out)
-        pairs = zip(leaves, pytree.tree_leaves(better), strict=True)
-        fresh = all(r.alias_info is None for r in func._schema.returns)
-        return pytree.tree_unflatten([self._keep(a, b, fresh) for a, b in pairs], spec)
+        with _disable_current_modes():
+            given = pytree.tree_map_only(Tensor, self._unrounded, [args, kwargs])
+            try:
+                better = func(*given[0], **given[1])
+            except (RuntimeError, TypeError):
+                return out
+            leaves, spec = pytree.tree_flatten(out)
+            better = _nudged(better, leaves, func(*args, **kwargs))
+            fresh = all(r.alias_info is None for r in func._schema.returns)
+            pairs = zip(leaves, better, strict=True)
+            return pytree.tree_unflatten([self._keep(a, b, fresh) for a, b in pairs], spec)
 
     def _unrounded(self, t: Tensor) -> Tensor:
         if t.dtype not in _HALF:
