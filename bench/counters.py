@@ -7,7 +7,9 @@ left there. A kernel's bytes are what it read, what it wrote and what the read b
 
 import csv
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -54,20 +56,35 @@ def counted(argv: Sequence[str], expected: Path, seconds: float = TIMEOUT) -> li
             "--cache-control", "none", "--clock-control", "none",
             "--metrics", ",".join(METRICS), *argv,
         ]  # fmt: skip
-        try:
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=seconds)
-        except subprocess.TimeoutExpired as error:
-            raise RuntimeError(f"the profiled run took more than {seconds:.0f} s") from error
+        said_there = run_all(command, seconds)
         text = table.read_text(encoding="utf-8") if table.exists() else ""
     names = [json.loads(line)["name"] for line in expected.read_text().splitlines()]
     found = by_kernel(rows_of(text), names)
     if not found:
         said = [line for line in text.splitlines() if line.startswith("==")]
         why = " ".join(line for line in said if "ERROR" in line) or " ".join(said[-2:])
-        raise RuntimeError(f"none of {len(names)} kernels counted: {why or done.stdout[-400:]}")
+        raise RuntimeError(f"none of {len(names)} kernels counted: {why or said_there[-400:]}")
     if len(found) < len(names):
         print(f"{len(found)} of {len(names)} kernels counted", file=sys.stderr)
     return found
+
+
+def run_all(command: Sequence[str], seconds: float) -> str:
+    """What a command says; it and what it started end after that many seconds.
+
+    Nothing compiles beside the profiler, which would count it. Raises RuntimeError where the time
+    was too short.
+    """
+    env = {**os.environ, "MINDUCTOR_TRITON_WORKERS": "0"}
+    running = subprocess.Popen(
+        command, env=env, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        return running.communicate(timeout=seconds)[0]
+    except subprocess.TimeoutExpired as error:
+        os.killpg(running.pid, signal.SIGKILL)
+        running.communicate()
+        raise RuntimeError(f"the profiled run took more than {seconds:.0f} s") from error
 
 
 def rows_of(text: str) -> list[dict[str, str]]:

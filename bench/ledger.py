@@ -15,6 +15,7 @@ on a GPU parts of the kernel that fit the cache are timed there, on a CPU the ke
 memory that always lies in the cache (bench/shadow.py).
 
 The table shows priced bytes, moved bytes and their ratio; the last line the share within 15 %.
+`--json PATH` writes the same as JSON, whole after every row.
 """
 
 import argparse
@@ -26,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
@@ -50,7 +51,7 @@ FILLED = 2 * 132
 TIMES = 16
 """Launches of a part that are timed together."""
 BUDGET = 180.0
-"""Seconds for all profiled runs together."""
+"""Seconds for all profiled runs together, unless `--budget` says another number."""
 RUNS = 4
 """Profiled runs: each prints its rows when it ends."""
 WARM, WARMERS = 60.0, 8
@@ -148,10 +149,12 @@ def repeated(run: Callable[[], object]) -> Callable[[], object]:
     return step
 
 
-def timed(names: Sequence[str], where: Where, least: int, plan: Plan) -> Iterator[Entry]:
-    """A row a kernel."""
+def timed(
+    names: Sequence[str], where: Where, least: int, plan: Plan, end: float = math.inf
+) -> Iterator[Entry]:
+    """A row a kernel; no workload is begun after `end`."""
     inside_of = seconds_in_cache if where.device == "cuda" else seconds_of_instructions
-    for name, one in each(names, where, least):
+    for name, one in each(names, where, least, end):
         seconds, amount = moved(one, where.device, plan)
         inside = inside_of(one, plan)
         bound = inside if inside > BOUND * seconds else 0.0
@@ -284,7 +287,8 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--least", type=int, help="bytes of the smallest kernel")
     parser.add_argument("--seconds", type=float, default=0.2, help="measuring time a kernel")
     parser.add_argument("--ncu", action="store_true", help="bytes from the profiler's counters")
-    parser.add_argument("--budget", type=float, default=BUDGET, help="seconds for all of --ncu")
+    parser.add_argument("--budget", type=float, help="seconds for all; with --ncu 180")
+    parser.add_argument("--json", type=Path, help="write the figures here, too")
     parser.add_argument("--once", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--warm", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--exactly", action="append", help=argparse.SUPPRESS)
@@ -305,21 +309,40 @@ def main(argv: list[str] | None = None) -> int:
         for _ in each(names, where, least):
             pass
         return 0
-    if args.ncu:
-        given = ["--device", args.device, "--dtype", args.dtype, "--least", str(least)]
-        rows = by_counters(names, given, args.budget)
-    else:
-        rows = timed(names, where, least, Plan(args.seconds, 5))
     found: list[Entry] = []
+    how = "counters" if args.ncu else "time"
     try:
-        for entry in rows:
+        for entry in rows_by(args, names, where, least):
             found.append(entry)
             print(" ".join(entry.cells()), file=sys.stderr, flush=True)
+            if args.json:
+                args.json.write_text(as_json(found, least, how, where) + "\n", encoding="utf-8")
     except RuntimeError as error:
         print(f"no counters: {error}", file=sys.stderr)
         return 1
-    report(found, least, "counters" if args.ncu else "time")
+    report(found, least, how)
     return 0
+
+
+def rows_by(
+    args: argparse.Namespace, names: Sequence[str], where: Where, least: int
+) -> Iterator[Entry]:
+    """The rows that the command line asks for. Raises RuntimeError without counters."""
+    given = ["--device", args.device, "--dtype", args.dtype, "--least", str(least)]
+    if args.ncu:
+        return by_counters(names, given, args.budget or BUDGET)
+    end = time.monotonic() + (args.budget or math.inf)
+    if where.device == "cuda":
+        warm(names, given, min(WARM, (args.budget or math.inf) / 3))
+    return timed(names, where, least, Plan(args.seconds, 5), end)
+
+
+def as_json(found: Sequence[Entry], least: int, how: str, where: Where) -> str:
+    """The figures with what they come to: bytes, seconds, and the share of those that count."""
+    share = share_within([one.ratio for one in found if not one.bound])
+    head = {"device": where.device, "dtype": str(where.dtype), "least": least, "by": how}
+    rows = [{**asdict(one), "ratio": one.ratio} for one in found]
+    return json.dumps({**head, "within": share, "rows": rows}, indent=1)
 
 
 def report(found: Sequence[Entry], least: int, how: str) -> None:

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -94,6 +96,32 @@ def test_profiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counters, "HOMES", ())
     with pytest.raises(RuntimeError, match="no `ncu`"):
         counted(argv, told)
+
+
+def test_profiler_ends_with_what_it_started() -> None:
+    """A process behind the profiler would hold the pipe, and the device, for minutes."""
+    start = time.monotonic()
+    with pytest.raises(RuntimeError, match="took more than 1 s"):
+        counters.run_all(["/bin/sh", "-c", "sleep 60 & sleep 60"], 1.0)
+    assert time.monotonic() - start < 20
+    assert counters.run_all(["/bin/sh", "-c", "echo $MINDUCTOR_TRITON_WORKERS"], 9.0) == "0\n"
+
+
+def test_figures_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known when a run is cut short stands in the file."""
+
+    def rows(*_: object) -> Iterator[Entry]:
+        yield Entry("a", "k", 90, 100.0)
+        assert len(json.loads(out.read_text())["rows"]) == 1
+        yield Entry("b", "k", 50, 100.0, 2.0, 1.9)
+        yield Entry("c", "k", 50, 100.0)
+
+    out = tmp_path / "ledger.json"
+    monkeypatch.setattr(ledger, "rows_by", rows)
+    assert ledger.main(["--json", str(out)]) == 0
+    found = json.loads(out.read_text())
+    assert (found["device"], found["by"], found["within"]) == ("cpu", "time", 0.5)
+    assert [row["ratio"] for row in found["rows"]] == [0.9, 0.5, 0.5]
 
 
 def test_runs_of_workloads() -> None:
