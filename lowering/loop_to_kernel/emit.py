@@ -63,6 +63,7 @@ class Scope:
         key = key_of(op.name, op.operands, op.properties, [r.type for r in op.results])
         found = self.equal(key)
         if found is not None:
+            op.erase()  # or its operands would count a use that nobody can reach
             return found
         self.made[key] = op
         self.block.add_op(op)
