@@ -15,6 +15,7 @@ from minductor.dialects.aten.special import (
     SeedOp,
 )
 from minductor.dialects.aten.traits import (
+    COPIES_STORAGE,
     Commutative,
     Elementwise,
     Library,
@@ -29,6 +30,7 @@ from minductor.dialects.aten.traits import (
     is_pure,
     is_removable,
     is_view,
+    storages_read,
 )
 from minductor.dialects.attrs import SymbolsAttr
 from minductor.dialects.pyattrs import (
@@ -62,6 +64,7 @@ ATEN = Dialect(
 
 __all__ = [
     "ATEN",
+    "COPIES_STORAGE",
     "AssertOp",
     "AtenOp",
     "Commutative",
@@ -86,4 +89,5 @@ __all__ = [
     "is_view",
     "known_op",
     "op_class",
+    "storages_read",
 ]

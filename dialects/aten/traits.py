@@ -5,10 +5,11 @@ The tables correct torch's tags where they say less than the truth for a functio
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.traits import OpTrait, Pure
 
 from minductor.dialects.aten.schema import Schema
@@ -47,6 +48,17 @@ class Ordered(OpTrait):
 @dataclass(frozen=True)
 class Library(OpTrait):
     """A product of matrices, a convolution or attention: a library's kernel computes it."""
+
+
+@dataclass(frozen=True)
+class ReadsStorage(OpTrait):
+    """Sees the storage of its first operand, not the elements of the operand alone."""
+
+
+@dataclass(frozen=True)
+class CopiesStorage(OpTrait):
+    """The result is a copy of the whole storage of the first operand and begins there where that
+    does (torch's `clone_preserve_strides`)."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +131,12 @@ LIBRARY = frozenset(
 )
 """Packets that no kernel of ours computes, or is fused with."""
 
+READS_STORAGE = frozenset({"as_strided", "as_strided_copy", "as_strided_scatter"})
+
+COPIES_STORAGE = frozenset(
+    {"slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter"}
+)
+
 NOT_ELEMENTWISE = frozenset({"native_dropout", "bernoulli", "dropout"})
 
 
@@ -148,6 +166,10 @@ def traits_of(schema: Schema) -> tuple[OpTrait, ...]:
         out.append(Elementwise())
     if packet in LIBRARY:
         out.append(Library())
+    if packet in READS_STORAGE:
+        out.append(ReadsStorage())
+    if packet in COPIES_STORAGE:
+        out.append(CopiesStorage())
     if schema.overload in COMMUTATIVE:
         out.append(Commutative())
     return tuple(out)
@@ -183,6 +205,21 @@ def is_view(op: Operation) -> bool:
 def always_view(op: Operation) -> bool:
     """The first result surely shares the storage of the first tensor operand."""
     return op.has_trait(View) and not op.has_trait(MayCopy)
+
+
+def storages_read(ops: Iterable[Operation]) -> frozenset[SSAValue]:
+    """The tensors whose storage some op sees: its operand, and what that views or brings along."""
+    out: set[SSAValue] = set()
+    for op in ops:
+        value = op.operands[0] if op.has_trait(ReadsStorage) else None
+        while value is not None and value not in out:
+            out.add(value)
+            owner = value.owner
+            if not isinstance(owner, Operation):
+                break
+            follows = is_view(owner) or owner.has_trait(CopiesStorage)
+            value = owner.operands[0] if follows and owner.operands else None
+    return frozenset(out)
 
 
 def is_custom(op: Operation) -> bool:

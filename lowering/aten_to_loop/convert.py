@@ -38,6 +38,7 @@ from minductor.dialects.aten import (
     Random,
     ScalarOp,
     SeedOp,
+    storages_read,
 )
 from minductor.dialects.attrs import Origin, SymbolsAttr
 from minductor.dialects.expr import Expr
@@ -100,7 +101,7 @@ class _Converter:
         self.eager_random = eager_random
         self.device = main_device(func)
         self.new = Block(arg_types=[a.type for a in self.old.args])
-        self.fn = FunctionLowering(self.new, ranges)
+        self.fn = FunctionLowering(self.new, ranges, storages_read(self.old.ops))
         self.commits: dict[SSAValue, Ref] = {}
 
     def run(self) -> None:

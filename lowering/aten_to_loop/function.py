@@ -49,11 +49,15 @@ CONSTANT = "minductor.constant"
 
 
 class FunctionLowering:
-    """One function on its way to `loop`: `ranges` of its size symbols, the option `skinny`."""
+    """One function on its way to `loop`: `ranges` of its size symbols, the option `skinny`, the
+    `aten` values whose storage is read as such (`storages_read`)."""
 
-    def __init__(self, block: Block, ranges: Ranges):
+    def __init__(
+        self, block: Block, ranges: Ranges, storages_read: frozenset[SSAValue] = frozenset()
+    ):
         self.block = block
         self.ranges = ranges
+        self.storages_read = storages_read
         self.skinny = 0
         self.env: dict[SSAValue, Ref | Expr | Number] = {}
         self.objects: dict[SSAValue, SSAValue] = {}

@@ -27,7 +27,7 @@ from minductor.lowering.aten_to_loop.call import Call
 from minductor.lowering.aten_to_loop.nest_builder import NestBuilder
 from minductor.lowering.aten_to_loop.refs import Ref, Result
 from minductor.lowering.aten_to_loop.registry import Declined, lower
-from minductor.lowering.aten_to_loop.view import storage_offset
+from minductor.lowering.aten_to_loop.view import begins_elsewhere, storage_offset
 
 PARTIAL = ("slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter", "index_put")
 """Packets whose result is their first operand with a part replaced."""
@@ -62,6 +62,14 @@ def base_to_update(call: Call, x: Ref, type_: TensorType) -> SSAValue:
     return call.fn.copy(x, type_)
 
 
+def decline_storage(call: Call, x: Ref) -> None:
+    """Declines where the storage of the result is read and has more in it than the elements."""
+    if call.op.results[0] not in call.fn.storages_read:
+        return
+    if not x.is_whole or not x.type.is_contiguous or begins_elsewhere(x.base):
+        raise Declined("as_strided reads the storage of the operand, which is copied too")
+
+
 def replace_part(
     call: Call,
     x: Ref,
@@ -76,6 +84,7 @@ def replace_part(
     """
     if not maps.is_injective(x.sizes, call.type.strides, call.fn.ranges):
         raise Declined("elements of the result share places: the order of writes counts")
+    decline_storage(call, x)
     if x.is_whole and updates_argument(call.op):
         b = call.nest(source.sizes, updates={0: x.base})
         at = [
@@ -177,6 +186,7 @@ def diagonal_scatter(call: Call) -> list[Result]:
 def as_strided_scatter(call: Call) -> list[Result]:
     """`src` in the place of a strided window on the storage."""
     x, source = call.ref("self"), call.ref("src")
+    decline_storage(call, x)
     offset = storage_offset(call, x)
     if not x.is_whole or maps.is_empty(x.sizes):
         raise Declined("the storage is not that of the operand alone")

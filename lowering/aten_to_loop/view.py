@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from xdsl.ir import Block, SSAValue
 
 from minductor.dialects import expr as ex
+from minductor.dialects.aten import COPIES_STORAGE
 from minductor.dialects.expr import Expr, ExprLike
 from minductor.dialects.expr_simplify import flatten_index
-from minductor.dialects.loop.ops import ExternOp
+from minductor.dialects.loop.ops import ExternOp, ViewOp
 from minductor.dialects.types import TensorType
 from minductor.lowering.aten_to_loop import view_maps as maps
 from minductor.lowering.aten_to_loop.call import Call, wrap_dim
@@ -207,19 +208,28 @@ def storage_offset(call: Call, x: Ref) -> Expr:
     given = call.opt_expr("storage_offset")
     if given is None:
         return x.offset()
-    if _begins_elsewhere(x.base):
+    if begins_elsewhere(x.base):
         raise Declined("the storage offset of an argument is known at run time only")
     return given
 
 
-def _begins_elsewhere(base: SSAValue) -> bool:
-    """Whether a buffer may begin anywhere in its storage: an argument, what shares its storage, or
-    what torch's `as_strided_scatter` gives (a copy of the whole storage of its operand)."""
+def begins_elsewhere(base: SSAValue) -> bool:
+    """Whether a tensor may begin anywhere in its storage: an argument, a view, what shares one's
+    storage, or torch's copy of the whole storage of such an operand."""
     owner = base.owner
-    if isinstance(owner, Block) or "aliases" in owner.properties or "mutates" in owner.properties:
+    if (
+        isinstance(owner, Block | ViewOp)
+        or "aliases" in owner.properties
+        or "mutates" in owner.properties
+    ):
         return True
-    copied = isinstance(owner, ExternOp) and ".as_strided_scatter." in owner.callee.data
-    return copied and _begins_elsewhere(owner.operands[0])
+    copied = isinstance(owner, ExternOp) and _packet(owner.callee.data) in COPIES_STORAGE
+    return copied and begins_elsewhere(owner.operands[0])
+
+
+def _packet(callee: str) -> str:
+    """`torch.ops.aten.slice_scatter.default` -> `slice_scatter`."""
+    return callee.rpartition(".")[0].rpartition(".")[2]
 
 
 def strided_view(call: Call, x: Ref, type_: TensorType, offset: Expr) -> Ref:

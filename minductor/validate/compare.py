@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from minductor.validate.kept import Kept
 from minductor.validate.snapshot import Snapshot
 from minductor.validate.tolerance import MARGIN, Nudge
 
@@ -69,14 +71,16 @@ class Reference:
         return f"result {i}" if i < results else f"tensor argument {i - results} after the call"
 
     def _nudge(self, runs: int, scale: float) -> None:
-        """At least so many nudged outcomes."""
+        """At least so many nudged outcomes, every other one with half types kept in f32."""
         while len(self._spreads) < runs:
-            nudge = Nudge(len(self._spreads), scale)
-            self._spreads.append([_own(v) for v in outcome(self._nudged(nudge), self.inputs)])
+            done = len(self._spreads)
+            kept = Kept() if done % 2 else nullcontext()
+            nudged = self._nudged(Nudge(done, scale), kept)
+            self._spreads.append([_own(v) for v in outcome(nudged, self.inputs)])
 
-    def _nudged(self, nudge: Nudge) -> Run:
+    def _nudged(self, nudge: Nudge, kept: AbstractContextManager[Any]) -> Run:
         def run(args: list[Any]) -> list[Any]:
-            with nudge:
+            with nudge, kept:
                 return self.run(args)
 
         return run

@@ -135,6 +135,16 @@ def test_a_better_result_moves_by_what_its_op_moves(mode: type[Ideal | Kept]) ->
         assert torch.equal(nudged(), first)
 
 
+def test_fractions_of_large_half_values_are_no_fault() -> None:
+    """bf16 numbers above 256 are whole, so that no nudge gives them the fraction that f32 keeps."""
+    inputs = (
+        Input("x1", torch.bfloat16, (16, 7), values="special", seed=85),
+        Input("x3", torch.bfloat16, (16, 7), seed=32),
+    )
+    lines = ("v5 = x3 // 0.3", "v11 = torch.cosh(v5)", "v15 = torch.remainder(v11, x1)")
+    assert Checker().fault(Program(inputs, lines, ("v15",)), validate=True) is None
+
+
 def test_what_a_copy_overwrites_does_not_count() -> None:
     into = torch.full((8,), 1e30)
     with Nudge(0):

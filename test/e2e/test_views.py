@@ -262,3 +262,32 @@ def test_a_spectrum_turned_back_is_a_few_kernels() -> None:
     x = torch.randn(2, 300)
     torch.testing.assert_close(torch.compile(f, backend="minductor", options=options)(x), f(x))
     assert sum(len(one["kernels"]) for one in reports) < 8
+
+
+@pytest.mark.parametrize("kind", ["slice", "select", "diagonal", "as_strided"])
+def test_windows_on_copies_that_begin_where_their_operand_does(kind: str) -> None:
+    """A partial write copies the whole storage of its operand: a window on it sees the rest too."""
+
+    def f(x: Tensor) -> tuple[Tensor, ...]:
+        v = x.narrow(1, 0, 3)
+        if kind == "slice":
+            w = v.slice_scatter(v[:1] * 2, 0, 0, 1).slice_scatter(v[:, 1:2] * 3, 1, 1, 2)
+        elif kind == "select":
+            w = v.select_scatter(v[0] * 2, 0, 1)
+        elif kind == "diagonal":
+            w = v.diagonal_scatter(v[0] * 2)
+        else:
+            w = v.as_strided_scatter(v[0] * 2, (3,), (2,), 4)
+        flat = x.as_strided((6,), (1,), 3)
+        flat = flat.slice_scatter(flat[:1], 0, 0, 1)
+        whole = x.cumsum(0).select_scatter(x[0], 0, 1)
+        windows = flat.as_strided((2, 3), (3, 1), 0), whole.as_strided((5,), (2,), 1)
+        return w.as_strided((2, 4), (4, 1), 2), w * 2, *windows
+
+    check(f, lambda: (uniform(40)[4:].view(4, 9)[:, :5],))
+
+    def reshaped(x: Tensor) -> Tensor:
+        flat = x.reshape(-1)
+        return flat.slice_scatter(flat[:1], 0, 0, 1).as_strided((2, 3), (3, 2), 0)
+
+    check(reshaped, lambda: (uniform(40)[4:].view(4, 9),))
