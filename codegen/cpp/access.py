@@ -18,6 +18,7 @@ from minductor.dialects import expr as ex
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_lanes import Pick, lane_offsets, pick_of
 from minductor.dialects.kernel import ops as k
+from minductor.dialects.scalar import ops as sc
 from minductor.dialects.types import BufType
 
 
@@ -91,7 +92,8 @@ def load(scope: Scope, op: k.LoadOp) -> None:
         text = _vector_load(scope, buffer, e, operands)
         if pick is not None:
             pointer = _pointer(scope, buffer, e, operands)
-            text = f"ld_pick<{pick.step}, {pick.over}, {pick.add}>(L, {pointer})"
+            name = "ld_words" if dtype == "bf16" and only_widened(result) else "ld_pick"
+            text = f"{name}<{pick.step}, {pick.over}, {pick.add}>(L, {pointer})"
         scope.define(result, from_memory(text, dtype))
         return
     other = f"L({memory_type(dtype)}(0))"
@@ -120,6 +122,12 @@ def _scalar_load(scope: Scope, op: k.LoadOp, dtype: str) -> None:
         zero = "false" if dtype == "bool" else f"{memory_type(dtype)}(0)"
         text = f"any({scope.predicate}) ? {text} : {zero}"
     scope.define(op.results[0], text)
+
+
+def only_widened(value: SSAValue) -> bool:
+    """All that is done with a value is to make an f32 of it."""
+    users = [use.operation for use in value.uses]
+    return all(isinstance(op, sc.CastOp) and dtype_of(op.results[0]) == "f32" for op in users)
 
 
 def _vector_load(scope: Scope, buffer: SSAValue, e: Expr, operands: list[SSAValue]) -> str:

@@ -204,11 +204,35 @@ template<class V, class J> INL V gather_all(const el<V> *p, J j) {
 #define GATHER 0
 template<class V, class J> V gather_all(const el<V> *p, J j);
 #endif
+//@ gather_words: GATHER_WORDS words_at
+// The same of elements of two bytes: the aligned four bytes around each, which lie in one page with it,
+// then the half that it is.
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
+#define GATHER_WORDS 1
+INL vec<u32, 8> words_at(const void *p, vec<i64, 8> j) {
+  j = j + (i64)((u64)p >> 1 & 1);
+  const vec<u32, 8> w = (vec<u32, 8>)__builtin_ia32_gatherdiv16si(vec<i32, 8>{}, (const void *)((u64)p & ~3ull), (vec<long long, 8>)(j >> 1), -1, 4);
+  const u8 odd = __builtin_ia32_ptestmq512((vec<long long, 8>)j, (vec<long long, 8>)bc<vec<i64, 8>>(1), -1);
+  return (vec<u32, 8>)__builtin_ia32_psrldi256_mask((vec<i32, 8>)w, 16, (vec<i32, 8>)w, odd);
+}
+template<class V, class J> INL V gather_words(const el<V> *p, J j) {
+  if constexpr (width<V> == 8) return (V)m_cvt<u16>(words_at(p, j) & (u32)0xffff);
+  else {
+    typedef vec<el<V>, width<V> / 2> H;
+    H a = gather_words<H>(p, j.a), b = gather_words<H>(p, j.b);
+    if constexpr (is_pair<V>) return V{a, b}; else return join(a, b);
+  }
+}
+#else
+#define GATHER_WORDS 0
+template<class V, class J> V gather_words(const el<V> *p, J j);
+#endif
 //@ ld_at
 // Lane i from p[j[i]] with a vector of indices.
 template<class T, class L, class J> INL vec<T, L::n> ld_at(L l, const T *p, J j) {
   if constexpr (L::n == 1) return p[j];
   else if constexpr (GATHER && !is_part<L> && sizeof(T) >= 4 && L::n >= 8) return gather_all<vec<T, L::n>>(p, j);
+  else if constexpr (GATHER_WORDS && !is_part<L> && sizeof(T) == 2 && sizeof(el<J>) == 8 && L::n >= 8) return gather_words<vec<T, L::n>>(p, j);
   else { alignas(64) el<J> t[L::n]; st_all<J>(t, j); return ld_by(l, p, [&](int i) HOT { return t[i]; }); }
 }
 //@ lookup: look_words look_up

@@ -14,6 +14,42 @@ template<class H> INL vec<f32, width<H>> bf16_to(H x) {
 #endif
   return m_as<vec<f32, width<H>>>(m_cvt<u32>(x) << (u32)16);
 }
+//@ ld_words: picked words_at_ ld_group pick_spread spread_picked
+// ld_pick of bfloat16 for bf16_to: what a shuffle puts in place it widens too. Groups of 16 lanes, the
+// words of each in one register.
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
+template<int a, int b, int c, int N> struct picked { vec<u16, 32> x[N / 16]; };
+template<int a, int b, int c, int N> struct info<picked<a, b, c, N>> { typedef u16 el; static constexpr int n = N; };
+template<int a, int b, int c, int from, int... I> INL auto pick_spread(seq<I...>) { return vec<i16, 32>{(i16)(pick_at<a, b, c>(from + I / 2) - pick_at<a, b, c>(from))...}; }
+template<int n> INL vec<u16, 32> words_at_(const u16 *p, int live) {
+  constexpr int R = n <= 8 ? 8 : n <= 16 ? 16 : 32;
+  const vec<u16, R> x = ld_some<vec<u16, R>>(p, live < n ? live : n);
+  if constexpr (R == 8) return (vec<u16, 32>)__builtin_ia32_si512_si((vec<i32, 4>)x);
+  else if constexpr (R == 16) return (vec<u16, 32>)__builtin_ia32_si512_256si((vec<i32, 8>)x);
+  else return x;
+}
+template<int a, int b, int c, int g, int N> INL void ld_group(picked<a, b, c, N> &r, const u16 *p, int k) {
+  if constexpr (g < N) {
+    constexpr int from = pick_at<a, b, c>(g), n = pick_at<a, b, c>(g + 15) - from + 1;
+    r.x[g / 16] = words_at_<n>(p + from, k <= g ? 0 : pick_at<a, b, c>((k < g + 16 ? k : g + 16) - 1) - from + 1);
+    ld_group<a, b, c, g + 16>(r, p, k);
+  }
+}
+template<int a, int b, int c, class L> INL auto ld_words(L l, const u16 *p) {
+  if constexpr (L::n % 16 == 0 && a > 0 && a * 16 <= 32 * b) { picked<a, b, c, L::n> r; ld_group<a, b, c, 0>(r, p, lanes_of(l)); return r; }
+  else return ld_pick<a, b, c>(l, p);
+}
+template<int a, int b, int c, int g> INL vec<f32, 16> spread_picked(vec<u16, 32> x) {
+  return (vec<f32, 16>)__builtin_ia32_permvarhi512_mask((vec<i16, 32>)x, pick_spread<a, b, c, g>(upto<32>()), vec<i16, 32>{}, 0xaaaaaaaa);
+}
+template<int a, int b, int c, int N> INL vec<f32, N> bf16_to(picked<a, b, c, N> x) {
+  if constexpr (N == 16) return spread_picked<a, b, c, 0>(x.x[0]);
+  else if constexpr (N == 32) return {spread_picked<a, b, c, 0>(x.x[0]), spread_picked<a, b, c, 16>(x.x[1])};
+  else return {bf16_to(picked<a, b, c, 32>{x.x[0], x.x[1]}), bf16_to(picked<a, b, c, 32>{x.x[2], x.x[3]})};
+}
+#else
+template<int a, int b, int c, class L> INL auto ld_words(L l, const u16 *p) { return ld_pick<a, b, c>(l, p); }
+#endif
 //@ to_bf16: bf16_round odd_words BF16_UNIT bf16_plain bf16_unit bf16_words
 // f32 to bfloat16 bits, to nearest even; any NaN becomes 0x7fc0 as in PyTorch. The machine's own
 // conversion flushes subnormals and keeps the bits of a NaN: vectors that hold any take the long way.

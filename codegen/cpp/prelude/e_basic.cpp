@@ -131,14 +131,35 @@ template<class F> INL F smaller(F a, F b) {
 template<class F> INL F at_least(F x, F bound) { return greater(bound, x); }
 //@ at_most
 template<class F> INL F at_most(F x, F bound) { return smaller(bound, x); }
-//@ m_minimum
-// Propagates NaN; of two equal zeros the second.
+//@ m_minimum: m_minimum ordered_
+// Propagates NaN; of two equal zeros the second. AVX-512 keeps the NaN of `a` within the instruction, but
+// where `a` is a constant, which GCC knows to be none.
+#if defined(__AVX512F__) && !defined(__clang__)
+INL u16 ordered_(vec<f32, 16> x) { return __builtin_ia32_cmpps512_mask(x, x, 7, -1, 4); }
+INL u8 ordered_(vec<f64, 8> x) { return __builtin_ia32_cmppd512_mask(x, x, 7, -1, 4); }
+#endif
 template<class F> INL F m_minimum(F a, F b) {
-  if constexpr (is_float<el<F>>) return m_sel(a != a, a, smaller(a, b)); else return m_sel(a < b, a, b);
+  if constexpr (is_pair<F>) return F{m_minimum(a.a, b.a), m_minimum(a.b, b.b)};
+  else if constexpr (!is_float<el<F>>) return m_sel(a < b, a, b);
+  else {
+#if defined(__AVX512F__) && !defined(__clang__)
+    if constexpr (same<F, vec<f32, 16>>) { if (!__builtin_constant_p(a[0])) return __builtin_ia32_minps512_mask(a, b, a, ordered_(a), 4); }
+    else if constexpr (same<F, vec<f64, 8>>) { if (!__builtin_constant_p(a[0])) return __builtin_ia32_minpd512_mask(a, b, a, ordered_(a), 4); }
+#endif
+    return m_sel(a != a, a, smaller(a, b));
+  }
 }
-//@ m_maximum
+//@ m_maximum: m_maximum m_minimum
 template<class F> INL F m_maximum(F a, F b) {
-  if constexpr (is_float<el<F>>) return m_sel(a != a, a, greater(a, b)); else return m_sel(a > b, a, b);
+  if constexpr (is_pair<F>) return F{m_maximum(a.a, b.a), m_maximum(a.b, b.b)};
+  else if constexpr (!is_float<el<F>>) return m_sel(a > b, a, b);
+  else {
+#if defined(__AVX512F__) && !defined(__clang__)
+    if constexpr (same<F, vec<f32, 16>>) { if (!__builtin_constant_p(a[0])) return __builtin_ia32_maxps512_mask(a, b, a, ordered_(a), 4); }
+    else if constexpr (same<F, vec<f64, 8>>) { if (!__builtin_constant_p(a[0])) return __builtin_ia32_maxpd512_mask(a, b, a, ordered_(a), 4); }
+#endif
+    return m_sel(a != a, a, greater(a, b));
+  }
 }
 //@ m_fmin
 // Ignores NaN; of two equal zeros the first.

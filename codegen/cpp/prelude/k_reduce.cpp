@@ -32,22 +32,10 @@ template<class V> struct name { \
 STATE_OF(r_add, T(0), T(-0.0), s + x, false, s + x)
 //@ r_mul
 STATE1(r_mul, T(1), s * x)
-//@ upper: upper under ordered_
-// m_maximum and m_minimum of what is no constant: AVX-512 keeps the NaN of x within the instruction.
-#if defined(__AVX512F__) && !defined(__clang__)
-INL u16 ordered_(vec<f32, 16> x) { return __builtin_ia32_cmpps512_mask(x, x, 7, -1, 4); }
-INL u8 ordered_(vec<f64, 8> x) { return __builtin_ia32_cmppd512_mask(x, x, 7, -1, 4); }
-INL vec<f32, 16> upper(vec<f32, 16> x, vec<f32, 16> s) { return __builtin_ia32_maxps512_mask(x, s, x, ordered_(x), 4); }
-INL vec<f64, 8> upper(vec<f64, 8> x, vec<f64, 8> s) { return __builtin_ia32_maxpd512_mask(x, s, x, ordered_(x), 4); }
-INL vec<f32, 16> under(vec<f32, 16> x, vec<f32, 16> s) { return __builtin_ia32_minps512_mask(x, s, x, ordered_(x), 4); }
-INL vec<f64, 8> under(vec<f64, 8> x, vec<f64, 8> s) { return __builtin_ia32_minpd512_mask(x, s, x, ordered_(x), 4); }
-#endif
-template<class F> INL F upper(F x, F s) { if constexpr (is_pair<F>) return F{upper(x.a, s.a), upper(x.b, s.b)}; else return m_maximum(x, s); }
-template<class F> INL F under(F x, F s) { if constexpr (is_pair<F>) return F{under(x.a, s.a), under(x.b, s.b)}; else return m_minimum(x, s); }
 //@ r_max
-STATE_OF(r_max, lowest<T>, lowest<T>, upper(x, s), true, greater(x, s))
+STATE_OF(r_max, lowest<T>, lowest<T>, m_maximum(x, s), true, greater(x, s))
 //@ r_min
-STATE_OF(r_min, highest<T>, highest<T>, under(x, s), true, smaller(x, s))
+STATE_OF(r_min, highest<T>, highest<T>, m_minimum(x, s), true, smaller(x, s))
 //@ r_any
 STATE1(r_any, T(0), s | x)
 //@ r_all

@@ -21,6 +21,23 @@ kernel.func @even(read %x : !kernel.buf<f32[5600]>, read %y : !kernel.buf<f32[14
 
 // -----
 
+/// Of bf16, the shuffle widens too; not where the elements themselves are stored.
+// CHECK-LABEL: kernel.func @halves
+// CPP-LABEL:   halves_body(
+// CPP:           ld_words<2, 1, 0>(L, x + (i0 + 2 * d1))
+// CPP:           ld_pick<1, 2, 0>(L, y + (i1 + quo(d1, 2)))
+// OFF-LABEL:   kernel.func @halves
+kernel.func @halves(read %x : !kernel.buf<bf16[5600]>, read %y : !kernel.buf<bf16[1400]>, write %o : !kernel.buf<f32[2800]>, write %p : !kernel.buf<bf16[2800]>) [] config {target = "cpp"} {
+  parallel d0 : 100 {
+    parallel d1 : 28 {
+      %a = load %x[56 * d0 + 2 * d1] : bf16
+      %b = scalar.cast %a : bf16 to f32
+      %c = load %y[14 * d0 + (d1 floordiv 2)] : bf16
+      store %b, %o[28 * d0 + d1]
+      store %c, %p[28 * d0 + d1] } } }
+
+// -----
+
 /// Numbers that repeat in every vector are constants.
 // CHECK-LABEL: kernel.func @weights
 // CPP:           cycle<i64, 1, 3>(L, 2 * rem(d0, 2) + 1)
