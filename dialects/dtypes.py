@@ -73,9 +73,6 @@ _ROWS = (
     DType("f8e4m3fnuz", 1, "float", None, "float8_e4m3fnuz"),
     DType("f8e5m2fnuz", 1, "float", None, "float8_e5m2fnuz"),
     DType("f8e8m0fnu", 1, "float", None, "float8_e8m0fnu"),
-    DType("qi8", 1, "int", None, "qint8"),
-    DType("qu8", 1, "uint", None, "quint8"),
-    DType("qi32", 4, "int", None, "qint32"),
 )
 DTYPES: dict[str, DType] = {row.name: row for row in _ROWS}
 BY_TORCH_NAME: dict[str, DType] = {row.torch_name: row for row in _ROWS}

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
-from torch._dynamo.utils import counters, flatten_graph_inputs
+from torch._dynamo.utils import GmWrapper, counters, flatten_graph_inputs
 from torch._functorch import config as functorch_config
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch.fx import GraphModule
@@ -45,7 +45,9 @@ def trace_and_compile(
     """
     if any(isinstance(one, list | tuple | dict) for one in inputs):
         return flatten_graph_inputs(
-            gm, inputs, lambda g, flat: trace_and_compile(g, flat, compiler, eager_random, say)
+            gm,
+            inputs,
+            lambda g, flat: _boxed(trace_and_compile(g, flat, compiler, eager_random, say)),
         )
 
     graphs: dict[str, Seen] = {}
@@ -81,6 +83,8 @@ def trace_and_compile(
             decompositions=decompositions(eager_random),
             keep_inference_input_mutations=True,
         )
+    if isinstance(gm, GmWrapper):
+        call = _unboxed(call)
     counters["aot_autograd"]["ok"] += 1
     meta = metas[0] if metas else None
     reason = refusal(meta, graphs, inputs)
@@ -90,6 +94,16 @@ def trace_and_compile(
     first = graphs.get("forward") or graphs.get("inference")
     merged = first is not None and first.inputs < len(inputs)
     return or_eager(with_the_same_bases(call, gm, inputs) if merged else call, gm)
+
+
+def _boxed(call: Callable[..., Any]) -> Callable[[list[Any]], Any]:
+    """The call as `flatten_graph_inputs` makes it: flat arguments in one list."""
+    return lambda args: call(*args)
+
+
+def _unboxed(call: Callable[[list[Any]], Any]) -> Callable[..., Any]:
+    """AOTAutograd's call of what `flatten_graph_inputs` made, with arguments of their own."""
+    return lambda *args: call(list(args))
 
 
 def _backward_now() -> AbstractContextManager[Any]:

@@ -13,6 +13,8 @@ import torch.nn.functional as F
 from harness import compiled, gradients, leaf, same, uniform
 from torch import Tensor
 
+from minductor.errors import FallbackWarning
+
 Fn = Callable[[Tensor], Any]
 
 IN = (uniform(18, 6, seed=1), uniform(18, seed=2))
@@ -96,3 +98,14 @@ def test_a_number_read_from_a_tensor_inside_a_graph() -> None:
         for number in (3, 0, -4):
             same(subject(points(), torch.tensor(number)), f(points(), torch.tensor(number)))
     assert len(subject.graphs) == 1
+
+
+def test_quantised_tensors_inside_a_graph_are_left_to_eager() -> None:
+    """torch's fake tensors take them for floats: the dtype that is asked for tells."""
+
+    def f(x: Tensor) -> Tensor:
+        return torch.quantize_per_tensor(x, 0.1, 3, torch.quint8).dequantize()
+
+    with pytest.warns(FallbackWarning, match=r"the dtype torch\.quint8"):
+        got = torch.compile(f, backend="minductor")(points())
+    same(got, f(points()))

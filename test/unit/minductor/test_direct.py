@@ -221,6 +221,25 @@ def test_compiled_autograd_takes_the_backward_along() -> None:
     torch.testing.assert_close(got, want)
 
 
+@pytest.mark.parametrize("training", [True, False])
+def test_graphs_whose_inputs_come_in_a_list(training: bool) -> None:
+    """Compiled autograd hands its graph a list of tensors."""
+    torch._dynamo.reset()
+    compiled_autograd.reset()
+    said = Said()
+    x, w = leaf(4, 6), leaf(6, 2, seed=1)
+
+    def f(x: Tensor, w: Tensor) -> Tensor:
+        return (x.exp() @ w).relu().sum()
+
+    want = torch.autograd.grad(f(x, w), [x, w], create_graph=training)
+    for _ in range(2):
+        with compiled_autograd._enable(torch.compile(backend=said)):
+            got = torch.autograd.grad(f(x, w), [x, w], create_graph=training)
+        torch.testing.assert_close(got, want)
+    assert said.lines
+
+
 def _written(x: Tensor) -> Tensor:
     x.mul_(2)
     return x.exp()
