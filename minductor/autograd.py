@@ -44,12 +44,8 @@ def trace_and_compile(
     how the graph is called, and why.
     """
     if any(isinstance(one, list | tuple | dict) for one in inputs):
-        return flatten_graph_inputs(
-            gm,
-            inputs,
-            lambda g, flat: _boxed(trace_and_compile(g, flat, compiler, eager_random, say)),
-        )
-
+        again = lambda g, flat: trace_and_compile(g, flat, compiler, eager_random, say)  # noqa: E731
+        return flatten_graph_inputs(gm, inputs, lambda g, flat: _boxed(again(g, flat)))
     graphs: dict[str, Seen] = {}
     metas: list[Any] = []
 
@@ -83,8 +79,7 @@ def trace_and_compile(
             decompositions=decompositions(eager_random),
             keep_inference_input_mutations=True,
         )
-    if isinstance(gm, GmWrapper):
-        call = _unboxed(call)
+    call = _unboxed(call) if isinstance(gm, GmWrapper) else call
     counters["aot_autograd"]["ok"] += 1
     meta = metas[0] if metas else None
     reason = refusal(meta, graphs, inputs)
