@@ -114,6 +114,7 @@ KERNEL_CUDA: tuple[str, ...] = (
     "kernel-inplace",
     "kernel-spare",
     "kernel-memory{slack=4194304}",
+    "kernel-turn",
     "kernel-capture",
     "verify-stage{stage=kernel}",
 )

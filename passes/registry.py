@@ -77,6 +77,7 @@ PASSES: dict[str, str] = {
     "kernel-inplace": "minductor.passes.kernel.inplace:KernelInplacePass",
     "kernel-spare": "minductor.passes.kernel.spare:KernelSparePass",
     "kernel-memory": "minductor.passes.kernel.memory:KernelMemoryPass",
+    "kernel-turn": "minductor.passes.kernel.turn:KernelTurnPass",
     "kernel-pool": "minductor.passes.kernel.pool:KernelPoolPass",
     "kernel-overlap": "minductor.passes.kernel.overlap:KernelOverlapPass",
     "kernel-stream": "minductor.passes.kernel.stream:KernelStreamPass",

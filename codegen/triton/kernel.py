@@ -103,7 +103,7 @@ class KernelPrinter:
         self.given = True
         parts: list[str] = []
         wide = ".to(tl.int64)" if self.wide else ""
-        body = [f"    pid = tl.program_id(0){wide}"]
+        body = [f"    pid = {self._first_program()}{wide}"]
         before = "0"
         for number, op in enumerate(loops):
             used = {v for inner in op.walk() for v in inner.operands}
@@ -185,7 +185,7 @@ class KernelPrinter:
         pid = "pid"
         if not self.grid and not self.given:
             kind = ".to(tl.int64)" if scope.wide else ""
-            scope.line(f"pid = tl.program_id(0){kind}")
+            scope.line(f"pid = {self._first_program()}{kind}")
         self.grid.append(f"({size_text(blocks)})")
         inside = _programs(op)
         if inside is not ex.ONE:
@@ -194,6 +194,12 @@ class KernelPrinter:
             pid = f"({pid} % ({scope.index(blocks, [])}))"
         inner = self._axis(scope, op, f"{pid} * {words.lanes}" if words.lanes > 1 else pid, False)
         self._block(inner, op.regions[0].block)
+
+    def _first_program(self) -> str:
+        """What counts the programs, from the last where the kernel begins there."""
+        if self.func.config.lookup("begin", "first") == "last":
+            return "(tl.num_programs(0) - 1 - tl.program_id(0))"
+        return "tl.program_id(0)"
 
     def _axis(
         self, scope: Scope, op: Operation, base: str, deeper: bool, masked: bool = True

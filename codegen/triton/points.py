@@ -211,7 +211,8 @@ def _store(scope: Scope, op: k.StoreOp) -> None:
     mask = f", mask={' & '.join(masks)}" if masks else ""
     combine = None if op.combine is None else op.combine.data
     if combine in (None, "last"):
-        scope.line(f"tl.store({pointer}, {value}{mask})")
+        policy = "" if op.evict is None else f', eviction_policy="evict_{op.evict.data}"'
+        scope.line(f"tl.store({pointer}, {value}{mask}{policy})")
     elif op.by is not None and op.by.data == "atomic":
         if combine not in _ATOMIC:
             raise EmitError(f"`store {combine}` has no atomic form in Triton; make its loop a for")
