@@ -8,10 +8,14 @@ Inputs are of two kinds. Those that stay where they are (parameters, buffers, wh
 for its backward) are read at their address, and a recording serves calls with these addresses
 alone. All others are copied into buffers of the recording, in one launch.
 
-Results that a user gets are copies, so that they may be kept for any time. What a forward keeps for
-its backward stays in the recording's memory: a recording is replayed only when nobody holds any of
-it any more. Until then the same sizes get another recording; RECORDINGS is the most that a graph
-has, sizes and addresses taken together. A call that gets none runs as it is, which is always right.
+What a forward keeps for its backward stays in the recording's memory: a recording is replayed only
+when nobody holds any of it any more. Until then the same sizes get another recording; RECORDINGS is
+the most that a graph has, sizes and addresses taken together. A call that gets none runs as it is,
+which is always right.
+
+Results that a user gets may be kept for any time. Small ones are copies. Those of an inference or a
+backward that come to LEND bytes are lent: they stay in the recording's memory too. Who still holds
+them at the next call gets a recording that copies in place of that one, from then on.
 """
 
 from __future__ import annotations
@@ -29,6 +33,9 @@ from minductor.runtime.recorder import CudaRecorder, Recorder
 
 RECORDINGS = 8
 """Recordings of one graph: the cap on its sizes, addresses and kept results."""
+
+LEND = 1 << 20
+"""Bytes of all results of a graph from which on they are not copied."""
 
 Boxed = Callable[[list[Any]], list[Any]]
 
@@ -144,12 +151,15 @@ class Recording:
         copied: Sequence[int],
         facts: Facts,
         record: Callable[[Callable[[], list[Any]]], tuple[Callable[[], None], list[Any]]],
+        lend: bool = False,
     ) -> None:
         self._numbers = tuple(copied)
         self._buffers = [_copy(args[n]) for n in copied]
         places = dict(zip(copied, self._buffers, strict=True))
         given = [places.get(n, arg) for n, arg in enumerate(args)]
         self._replay, outputs = record(lambda: call(list(given)))
+        total = sum(o.untyped_storage().nbytes() for o in outputs if isinstance(o, Tensor))
+        self.lends = lend and len(outputs) <= facts.users and total >= LEND
         self._results = [self._result(n, one, given, facts) for n, one in enumerate(outputs)]
         held = [_storage(r.base) for r in self._results if isinstance(r, _Held)]
         self._held = [(data, _use_count(data)) for data in dict.fromkeys(held)]
@@ -162,6 +172,8 @@ class Recording:
         inputs = (n for n, a in enumerate(given) if isinstance(a, Tensor) and _storage(a) == data)
         source = next(inputs, None)
         if number < facts.users:
+            if source is None and self.lends:
+                return _Held(output, _Layout.of(output, output))
             if source is None or source in facts.saved:  # what the forward kept is written anew
                 return _Copied(output)
             return _Shown(source, _Layout.of(output, given[source]))
@@ -224,6 +236,7 @@ class Graphed:
         self._say = say
         self._lock = Lock()
         self._warm: set[Hashable] = set()
+        self._lend = True
         self._recordings: dict[Hashable, list[Recording]] = {}
         self._told = False
         self.count = 0
@@ -262,10 +275,13 @@ class Graphed:
                 sizes.append((arg.size(), arg.stride()))
         shape = tuple(sizes)
         key = (shape, tuple(fixed))
-        made = self._recordings.get(key, ())
+        made = self._recordings.get(key, [])
         for one in made:
             if one.free():
                 return one
+        lent = [one for one in made if one.lends]
+        if lent:  # the user keeps results
+            self._lend = False
         if shape not in self._warm:
             self._warm.add(shape)
             return None
@@ -273,7 +289,11 @@ class Graphed:
             if not made:
                 self._full()
             return None
-        return self._record(key, place, args, copied)
+        one = self._record(key, place, args, copied)
+        for old in lent if one is not None else ():  # not before: CUDA wants a pool always in use
+            made.remove(old)
+            self.count -= 1
+        return one
 
     def _full(self) -> None:
         if not self._told:
@@ -289,7 +309,9 @@ class Graphed:
         record = self._kept.recorder.record
         try:
             with torch.inference_mode(False), torch.no_grad():
-                one = Recording(self._call, args, copied, self._facts, lambda r: record(r, place))
+                one = Recording(
+                    self._call, args, copied, self._facts, lambda r: record(r, place), self._lend
+                )
         except Exception as error:
             self.refused = f"the recording failed: {type(error).__name__}: {error}"
             self._say(self.refused)

@@ -8,12 +8,14 @@ the second-level cache holds after the first, is gone when the second comes to i
 After:
     kernel.func @scale(..) config {.., begin = "last"} {
 
-`begin = "last"` runs the programs of the grid from the last to the first; what it reads there for
-the last time and what it stores gives way in the cache (`evict`). A kernel may turn where
+`begin = "last"` runs the programs of the grid from the last to the first. A kernel may turn where
 the loop of its grid that is slowest walks its large buffers from end to end; it does where more of
 them lies in the cache at their end than at their beginning. A buffer counts by the share of it
 that is left: what a launch touched last, up to the size of the cache, less what was touched since.
 Calls of a library are taken to walk from the beginning. A kernel of several launches stays.
+
+Where a kernel that turns reads one such tensor, this and what it stores give way in the cache
+(`evict`), unless a later step needs them; of several each would push out the rest of the others.
 """
 
 from __future__ import annotations
@@ -140,8 +142,11 @@ class _Cache:
 
 def _give_way(step: h.LaunchOp, kernel: k.FuncOp, hints: Mapping[Atom, int]) -> None:
     """What the launch walks and no step after it reads need not stay in the cache."""
-    for value, buffer in zip(step.args, kernel.body.block.args, strict=True):
-        if walks(kernel, buffer, hints) and not _used_after(value, step):
+    pairs = zip(step.args, kernel.body.block.args, strict=True)
+    walked = [(value, buffer) for value, buffer in pairs if walks(kernel, buffer, hints)]
+    read = [b for _, b in walked if any(isinstance(u.operation, k.LoadOp) for u in b.uses)]
+    for value, buffer in walked if len(read) == 1 else ():
+        if not _used_after(value, step):
             for use in buffer.uses:
                 if isinstance(use.operation, k.LoadOp | k.StoreOp) and use.operation.evict is None:
                     use.operation.evict = StringAttr("first")

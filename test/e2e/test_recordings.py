@@ -10,7 +10,7 @@ import torch
 from fake_recorder import Fake
 from torch import Tensor
 
-from minductor.runtime.graphs import RECORDINGS, Facts, Graphed, Kept
+from minductor.runtime.graphs import LEND, RECORDINGS, Facts, Graphed, Kept
 
 
 class Rig:
@@ -56,6 +56,52 @@ def test_results_may_be_kept() -> None:
         assert torch.equal(y, x * 2)
         assert torch.equal(z, x)
         assert z.stride() == (1, 4)
+
+
+LARGE = LEND // 4
+"""Elements of an f32 result that is lent."""
+
+
+def test_large_results_are_lent_to_who_drops_them() -> None:
+    rig = Rig(lambda x: [x + 1, x[:1] * 2])
+    places: set[int] = set()
+    for n in range(6):
+        y, small = rig(torch.full((LARGE,), float(n)))
+        assert (float(y[-1]), small.tolist()) == (n + 1.0, [2.0 * n])
+        places.add(y.data_ptr())
+        del y, small
+    assert rig.fake.recordings == rig.graph.count == 1
+    assert len(places) <= 2  # of the call that ran as it is, and of the recording
+
+
+def test_who_keeps_large_results_gets_copies() -> None:
+    rig = Rig(lambda x: [x + 1])
+    outs = [rig(torch.full((LARGE,), float(n)))[0] for n in range(8)]
+    assert [float(y[7]) for y in outs] == [n + 1.0 for n in range(8)]
+    assert (rig.fake.recordings, rig.graph.count) == (2, 1)
+
+
+def test_a_view_of_a_lent_result_keeps_it() -> None:
+    rig = Rig(lambda x: [x + 1])
+    rig(torch.zeros(LARGE))
+    held = rig(torch.zeros(LARGE))[0][5:9]
+    rig(torch.full((LARGE,), 3.0))
+    assert held.tolist() == [1.0] * 4
+
+
+def test_a_result_that_a_backward_reads_too_is_never_lent() -> None:
+    kept = Kept(Fake())
+
+    def forward(x: Tensor) -> list[Any]:
+        y = x * 2
+        return [y, y]
+
+    rig = Rig(forward, Facts(users=1), kept)
+    for _ in range(4):
+        out, saved = rig(torch.ones(LARGE))
+        out.zero_()
+        assert float(saved[3]) == 2.0 or rig.fake.recordings == 0
+        del out, saved
 
 
 def test_parameters_are_read_where_they_are() -> None:
