@@ -103,7 +103,7 @@ class KernelPrinter:
         self.given = True
         parts: list[str] = []
         wide = ".to(tl.int64)" if self.wide else ""
-        body = [f"    pid = {self._first_program()}{wide}"]
+        body = [f"    pid = {_program(self.func)}{wide}"]
         before = "0"
         for number, op in enumerate(loops):
             used = {v for inner in op.walk() for v in inner.operands}
@@ -185,7 +185,7 @@ class KernelPrinter:
         pid = "pid"
         if not self.grid and not self.given:
             kind = ".to(tl.int64)" if scope.wide else ""
-            scope.line(f"pid = {self._first_program()}{kind}")
+            scope.line(f"pid = {_program(self.func)}{kind}")
         self.grid.append(f"({size_text(blocks)})")
         inside = _programs(op)
         if inside is not ex.ONE:
@@ -194,12 +194,6 @@ class KernelPrinter:
             pid = f"({pid} % ({scope.index(blocks, [])}))"
         inner = self._axis(scope, op, f"{pid} * {words.lanes}" if words.lanes > 1 else pid, False)
         self._block(inner, op.regions[0].block)
-
-    def _first_program(self) -> str:
-        """What counts the programs, from the last where the kernel begins there."""
-        if self.func.config.lookup("begin", "first") == "last":
-            return "(tl.num_programs(0) - 1 - tl.program_id(0))"
-        return "tl.program_id(0)"
 
     def _axis(
         self, scope: Scope, op: Operation, base: str, deeper: bool, masked: bool = True
@@ -352,6 +346,13 @@ class KernelPrinter:
             for name in names:
                 define(inner, next(args), name, varies)
         self._block(inner, op.then.block)
+
+
+def _program(func: k.FuncOp) -> str:
+    """What counts the programs, from the last where the kernel begins there."""
+    if func.config.lookup("begin", "first") == "last":
+        return "(tl.num_programs(0) - 1 - tl.program_id(0))"
+    return "tl.program_id(0)"
 
 
 def _fold(scope: Scope, op: k.FoldOp) -> None:
