@@ -212,6 +212,8 @@ class TensorType(InternedData, Data[TensorData], TypeAttribute):
             dtype = parse_dtype(parser)
             pos = parser.pos
             sizes = parse_shape(parser)
+            if any((n := e.as_int) is not None and n < 0 for e in sizes):
+                parser.raise_error(f"a negative size in {shape_text(sizes)}", pos)
             strides = contiguous_strides(sizes)
             if parser.parse_optional_punctuation(":"):
                 strides = parse_shape(parser)

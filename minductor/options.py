@@ -269,8 +269,8 @@ def _check(one: dataclasses.Field[Any], value: Any) -> None:
             raise OptionError(f"option 'machine': {error}") from None
     if one.name == "plan" and not Path(str(value)).absolute().parent.is_dir():
         raise OptionError(f"option 'plan': there is no folder {Path(str(value)).parent}")
-    if one.name == "plan_in" and not Path(str(value)).is_file():
-        raise OptionError(f"option 'plan_in': there is no file {value}")
+    if one.name == "plan_in":
+        _check_text(one.name, Path(str(value)))
     if one.name == "dump_dir" and (found := _no_folder(Path(str(value)).absolute())) is not None:
         raise OptionError(f"option 'dump_dir': {found} is no folder")
     if isinstance(value, int) and kind is int:
@@ -278,6 +278,15 @@ def _check(one: dataclasses.Field[Any], value: Any) -> None:
             raise OptionError(f"option '{one.name}' is at least 1, not {value}")
         if one.name == "threads" and value > MOST_THREADS:
             raise OptionError(f"option 'threads' is at most {MOST_THREADS}, not {value}")
+
+
+def _check_text(option: str, path: Path) -> None:
+    if not path.is_file():
+        raise OptionError(f"option '{option}': there is no file {path}")
+    try:
+        path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionError(f"option '{option}': {path} is not readable text: {error}") from None
 
 
 def _no_folder(path: Path) -> Path | None:
@@ -289,6 +298,8 @@ def _no_folder(path: Path) -> Path | None:
 def _check_pipeline(value: Any) -> None:
     if not isinstance(value, str):
         raise OptionError(f"option 'pipeline' is of type str, not {value!r}")
+    if not value.strip():
+        raise OptionError("option 'pipeline' is empty: leave it out for the default")
     try:
         build_pipeline(value)
     except PipelineError as error:

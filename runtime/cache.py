@@ -36,6 +36,8 @@ FORMAT = "v1"
 _MANIFEST = "manifest.json"
 _STALE_S = 24 * 3600.0
 _ATTEMPTS = 20
+_ROOM = 1 << 20
+"""Bytes that a disk has to have left before anything is built on it."""
 
 
 def default_root() -> Path:
@@ -67,6 +69,13 @@ def _private_folder(path: Path) -> Path:
     if not os.access(path, os.W_OK | os.X_OK):
         raise PermissionError(13, "the folder cannot be written", str(path))
     return path
+
+
+def _demand_room(folder: Path) -> None:
+    """Raises OSError where the disk of `folder` is full; some file systems do not tell."""
+    info = os.statvfs(folder)
+    if info.f_blocks and info.f_bavail * info.f_frsize < _ROOM:
+        raise OSError(errno.ENOSPC, "the disk is full")
 
 
 @cache
@@ -187,6 +196,7 @@ class Cache:
     def staging(self) -> Path:
         """A new private folder on the store's disk, to build an entry in."""
         try:
+            _demand_room(self.root)
             return Path(tempfile.mkdtemp(dir=self.root / "tmp"))
         except OSError as error:
             if self.root.is_relative_to(_temporary_root()):

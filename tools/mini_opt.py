@@ -125,6 +125,11 @@ class MiniOpt(xDSLOptMain):
                 module.verify()
         except DiagnosticException as error:
             raise short_diagnostic(error) from error
+        count = 0 if module is None else sum(isinstance(op, ModuleOp) for op in module.ops)
+        if count:
+            raise DiagnosticException(
+                f"{count} modules in one file: separate them by dashes and give --split-input-file"
+            )
         return module
 
     def apply_passes(self, prog: ModuleOp) -> None:

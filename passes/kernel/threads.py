@@ -58,7 +58,9 @@ class KernelThreadsPass(MiniPass):
     min_work: int = 131072
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Decide for every top-level loop of every C++ kernel."""
+        """Decide for every top-level loop of every C++ kernel. ValueError on `threads` < 1."""
+        if self.threads < 1:
+            raise ValueError(f"{self.name}: threads = {self.threads}; one is the fewest")
         hints = module_hints(op)
         for func in kernels_of(op, "cpp"):
             least = self._least(func, hints)

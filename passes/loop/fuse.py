@@ -187,8 +187,8 @@ def refused_pairs(decisions: Sequence[Decision], graph: FusionGraph) -> ArrayAtt
 def _read(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise PassFailedException(f"plan-in: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise PassFailedException(f"plan-in: {path}: {error}") from error
 
 
 def write_plan(func: FuncOp, path: str) -> None:

@@ -1,6 +1,7 @@
 """Options: unknown keys, wrong values, modes, logs, and that the documents list them all."""
 
 import dataclasses
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,8 @@ def test_documents_list_each_option() -> None:
     [
         ("pipeline", "aten-cs", "unknown pass 'aten-cs', did you mean 'aten-cse'"),
         ("pipeline", "default-cpu{threads=x}", "option 'threads' is of type int, not 'x'"),
+        ("pipeline", " ", "option 'pipeline' is empty"),
+        ("plan_in", sys.executable, "option 'plan_in': .* is not readable text"),
         ("pipeline", 3, "option 'pipeline' is of type str"),
         ("plan_in", "/no/such.plan", "option 'plan_in': there is no file /no/such.plan"),
         ("pipeline", "loop-fuse{machine=h2000}", "unknown machine 'h2000', did you mean 'h200'"),

@@ -9,6 +9,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -151,6 +152,25 @@ def test_a_folder_without_write_permission(tmp_path: Path) -> None:
     (tmp_path / "c").mkdir(mode=0o500)
     with pytest.warns(RuntimeWarning, match="cannot be used"):
         Cache(tmp_path / "c")
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is built on it: a build that fails half way would cost the graph its kernels."""
+    store = Cache(tmp_path / "full")
+    real = os.statvfs
+
+    def statvfs(path: Path) -> SimpleNamespace:
+        info = real(path)
+        full = Path(path).is_relative_to(tmp_path)
+        left = 40 * 1024 // info.f_frsize if full else info.f_bavail
+        return SimpleNamespace(f_blocks=info.f_blocks, f_bavail=left, f_frsize=info.f_frsize)
+
+    monkeypatch.setattr(os, "statvfs", statvfs)
+    with pytest.warns(RuntimeWarning, match="the disk is full"):
+        folder = store.staging()
+    assert not folder.is_relative_to(tmp_path)
+    store.store(KEY, ARTIFACT)
+    assert store.load(KEY) == ARTIFACT
 
 
 def test_a_disk_that_fills_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,3 +22,10 @@ func.func @f(%a: !aten.int<s0>) attributes {symbols = #aten.symbols<s0 = [min 2]
 func.func @f(%a: !aten.int<s0>) attributes {symbols = #aten.symbols<s0 = [min 4, max 3]>} {
   func.return
 }
+
+// -----
+
+// CHECK: a negative size in [4, -8]
+func.func @f(%x: !aten.t<f32[4, -8]>) {
+  func.return
+}
