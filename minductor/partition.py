@@ -12,6 +12,7 @@ from torch.utils.checkpoint import CheckpointPolicy
 
 from minductor.aliases import COPY, is_view
 from minductor.joint_cse import merge_common
+from minductor.repeats import hide_repeats, show_repeats
 
 EQUALITIES = (torch.ops.aten.eq.Tensor, torch.ops.aten.ne.Tensor)
 
@@ -28,12 +29,17 @@ def partition(
     merge_common(joint.graph)
     save_before_writes(joint)
     save_what_is_compared(joint)
+    show_repeats(joint.graph)
     settings = {"cse": False}
     if hasattr(functorch_config, "graphsafe_rng_functionalization"):
         # generators among the inputs would be a second way to save random states
         settings["graphsafe_rng_functionalization"] = False
     with functorch_config.patch(settings):
-        return min_cut_rematerialization_partition(joint, joint_inputs, **keywords)
+        halves = min_cut_rematerialization_partition(joint, joint_inputs, **keywords)
+    for half in halves:
+        hide_repeats(half.graph)
+        half.recompile()
+    return halves
 
 
 def save_before_writes(joint: GraphModule) -> None:

@@ -14,7 +14,7 @@ index, the loops around it and the pass it belongs to. The prices are those of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -45,8 +45,8 @@ class Touch:
     """A load or a store.
 
     `index` is the flat index over the loops' variables. A gather has None: it touches as many
-    elements as `trips`, in runs when `dense`. `step` is the pass: touches of one innermost loop
-    agree in it.
+    elements as `trips`, in runs when `dense`; two gathers of one `source` touch the same. `step` is
+    the pass: touches of one innermost loop agree in it.
     """
 
     buffer: Buffer
@@ -57,6 +57,7 @@ class Touch:
     combine: bool = False
     trips: int = 0
     dense: bool = False
+    source: Hashable = None
 
 
 @dataclass
@@ -205,9 +206,9 @@ def _elements(buffer: Buffer, touches: Iterable[Touch], line: int = 1) -> int:
     """Distinct elements that touches reach."""
     mask = np.zeros(buffer.numel, dtype=bool)
     gathered = 0
-    seen: set[tuple[Expr | None, Loops, int]] = set()
+    seen: set[tuple[Expr | None, Loops, int, Hashable]] = set()
     for touch in touches:
-        key = (touch.index, touch.loops, touch.trips)
+        key = (touch.index, touch.loops, touch.trips, touch.source)
         if key in seen:
             continue
         seen.add(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
@@ -13,7 +13,7 @@ from xdsl.parser import Parser
 from bench.fusion.account import Buffer, Call, Graph, Kernel, Touch
 from minductor.dialects import expr as ex
 from minductor.dialects.attrs import ExprAttr
-from minductor.dialects.expr import Expr
+from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.kernel import host as h
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.loop.verify import op_exprs
@@ -143,26 +143,32 @@ class _Walker:
         if isinstance(op, k.StoreOp):
             touch = replace(touch, store=True, combine=op.combine is not None)
         if op.index_operands:
-            touch = self.gather(touch, op, loops)
+            touch = self.gather(touch, op, loops, env)
         self.touches.append(touch)
 
     def gather(
-        self, touch: Touch, op: k.LoadOp | k.StoreOp, loops: tuple[tuple[int, Expr], ...]
+        self,
+        touch: Touch,
+        op: k.LoadOp | k.StoreOp,
+        loops: tuple[tuple[int, Expr], ...],
+        env: Mapping[Atom, Expr],
     ) -> Touch:
         """A touch whose index comes from data: its trips count."""
         assert touch.index is not None
         numbers = {a.index for a in op.index.data[0].vars("d")}
-        numbers |= set(_behind(op.index_operands))
+        behind = list(_behind(op.index_operands))
+        numbers |= {a.index for e in behind for a in e.vars("d")}
         trips = 1
         for var, extent in loops:
             if var in numbers:
                 trips *= extent.as_int or 64
         dense = any(touch.index.coeff(ex.dim_atom(d)) is ex.ONE for d in range(len(loops)))
-        return replace(touch, index=None, trips=trips, dense=dense)
+        source = (touch.index, *(e.subs(env) for e in behind))
+        return replace(touch, index=None, trips=trips, dense=dense, source=source)
 
 
-def _behind(values: list[SSAValue]) -> Iterator[int]:
-    """Loop variables that values are computed from."""
+def _behind(values: list[SSAValue]) -> Iterator[Expr]:
+    """Expressions of loop variables that values are computed from."""
     todo, seen = list(values), set[Operation]()
     while todo:
         value = todo.pop()
@@ -170,7 +176,6 @@ def _behind(values: list[SSAValue]) -> Iterator[int]:
         if isinstance(value, BlockArgument) or not isinstance(owner, Operation) or owner in seen:
             continue
         seen.add(owner)
-        for e in op_exprs(owner):
-            yield from (a.index for a in e.vars("d"))
+        yield from op_exprs(owner)
         if not isinstance(owner, LOOPS):
             todo.extend(owner.operands)

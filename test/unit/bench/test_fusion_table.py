@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bench.fusion.__main__ import DOCUMENT, FIGURES
 from bench.fusion.account import Buffer, Kernel, Touch, kernel_bytes
@@ -56,6 +57,13 @@ def test_gathers_move_lines_but_no_more_than_all() -> None:
     assert priced(touch(X, None, [10], trips=10)) == 10 * 64
     assert priced(touch(X, None, [10, 8], trips=80, dense=True)) == 320
     assert priced(touch(X, None, [9999], trips=9999)) == 4000
+
+
+def test_gathers_of_two_sources_move_both() -> None:
+    """Rows that are worked on side by side gather with indices of their own."""
+    a, b = (touch(X, None, [4, 8], trips=32, dense=True, source=s) for s in "ab")
+    assert priced(a, replace(a, step=1)) == 128
+    assert priced(a, b) == 256
 
 
 def test_indices_as_printed_by_the_log() -> None:
