@@ -1,5 +1,6 @@
 """Runs jobs in child processes: own environment, own caches, a time limit each."""
 
+import compileall
 import json
 import os
 import signal
@@ -53,6 +54,7 @@ def run_child(jobs: list[Job], env: dict[str, str], timeout: float) -> list[Row]
     runs_on_cpu = jobs[0]["device"] == "cpu" and jobs[0]["set"] != "compile"
     bound = {"OMP_PROC_BIND": "true"} if runs_on_cpu else {}  # processes of a compiler inherit it
     full = {**os.environ, **bound, **env}
+    full.pop("PYTHONDONTWRITEBYTECODE", None)  # see `as_installed`
     full["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     child = subprocess.Popen(
         [sys.executable, "-m", "bench.child", json.dumps(jobs)],
@@ -74,6 +76,15 @@ def run_child(jobs: list[Job], env: dict[str, str], timeout: float) -> list[Row]
     return found + [{"error": why}] * (len(jobs) - len(found))
 
 
+def as_installed() -> None:
+    """Writes the bytecode of minductor's modules, as an installation does and as torch's is there:
+    else a first process would compile them from source, and with `PYTHONDONTWRITEBYTECODE` all.
+    """
+    for folder in {path.resolve() for path in (ROOT / "minductor").iterdir() if path.is_dir()}:
+        compileall.compile_dir(folder, quiet=2)
+    compileall.compile_dir(ROOT / "minductor", maxlevels=0, quiet=2)
+
+
 def timed_jobs(bases: list[Job], memory: str, timeout: float) -> Iterator[Row]:
     """A row for each job: all its contenders in one process, with the allocator setting. The jobs
     share the process, one after the other; `timeout` is that of one."""
@@ -86,6 +97,7 @@ def timed_jobs(bases: list[Job], memory: str, timeout: float) -> Iterator[Row]:
 
 def compile_jobs(base: Job, timeout: float) -> Iterator[Row]:
     """One row: cold, next and warm of each contender, each in a fresh process."""
+    as_installed()
     row: Row = {**identity(base), "memory": "default", "contenders": {}}
     for contender in base["contenders"]:
         if contender == "eager":
