@@ -16,12 +16,14 @@ After:
 
 The element that a stage will overwrite anyway holds the value in between, in cache. The value must
 cost more than a store and a load, and be of the output's type; else, as in a bf16 softmax, the row
-waits in an array of the kernel's own (`kernel.local stack`) of at most `room` bytes.
+waits in an array of the kernel's own (`kernel.local stack`) of at most `room` bytes. So it does
+where the output is of `stream` MiB and more: such outputs are stored past the caches
+(`kernel-stream`), which is only so while nothing reads them back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -32,12 +34,12 @@ from xdsl.traits import is_side_effect_free
 
 from minductor.dialects import expr as ex
 from minductor.dialects.dtypes import dtype_of_scalar, is_scalar_type
-from minductor.dialects.expr import Expr
+from minductor.dialects.expr import Atom, Expr
 from minductor.dialects.kernel import ops as k
 from minductor.dialects.types import BufType
 from minductor.passes.base import MiniPass
 from minductor.passes.kernel._stages import Stage, access_of, same_values
-from minductor.passes.kernel._tree import kernels_of, op_cost
+from minductor.passes.kernel._tree import estimate, kernels_of, module_hints, op_cost
 from minductor.passes.remarks import sink_of
 
 
@@ -46,7 +48,8 @@ class KernelKeepPass(MiniPass):
     """Keep values of C++ kernels between stages.
 
     keep: false leaves all as it is; least: what a value must cost to be kept, an add is 1; room:
-    bytes of a row of the kernel's own.
+    bytes of a row of the kernel's own; stream: MiB of an output whose rows hold nothing in between,
+    0 uses all.
     """
 
     name = "kernel-keep"
@@ -55,14 +58,16 @@ class KernelKeepPass(MiniPass):
     keep: bool = True
     least: int = 6
     room: int = 32768
+    stream: int = 12
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Look at every pair of neighbouring stages."""
         if not self.keep:
             return
+        hints = module_hints(op)
         for kernel in kernels_of(op, "cpp"):
             for first, last in list(_neighbours(kernel)):
-                found = _Pair(kernel, first, last, self.least, self.room)
+                found = _Pair(kernel, first, last, self, hints)
                 why = found.keep()
                 if why:
                     sink_of(ctx).refused(self.name, kernel.sym_name.data, why)
@@ -87,8 +92,8 @@ class _Pair:
     kernel: k.FuncOp
     first: Stage
     last: Stage
-    least: int
-    room: int
+    limits: KernelKeepPass
+    hints: Mapping[Atom, int]
 
     def keep(self) -> str:
         """Keep the most expensive value; why not, or empty where it is done or nothing repeats."""
@@ -96,20 +101,27 @@ class _Pair:
         costs: dict[Operation, float] = {}
         for op in same:
             costs[op] = self._cost(op, set())
-        wanted = [op for op in same if costs[op] >= self.least and self._needed(op, same)]
+        wanted = [op for op in same if costs[op] >= self.limits.least and self._needed(op, same)]
         if not wanted:
             return ""
         value = max(wanted, key=lambda op: costs[op])
         store = next((s for s in self._stores() if s.value.type == value.results[0].type), None)
-        if store is not None:
+        row = self._row(value) if store is None or self._is_large(store) else None
+        if store is not None and row is None:
             self._move(value, same[value], (store.buffer, store.index.data[0]))
             return ""
-        row = self._row(value)
         if row is None:
             return "no output of its type could hold a value that two stages compute"
         Rewriter.insert_op(row, InsertPoint.before(self.first))
         self._move(value, same[value], (row.result, ex.dim(self.last.var.data)))
         return ""
+
+    def _is_large(self, store: k.StoreOp) -> bool:
+        """The output may be stored past the caches."""
+        least, type_ = self.limits.stream, store.buffer.type
+        if not least or not isinstance(type_, BufType):
+            return False
+        return estimate(type_.elements, self.hints) * type_.scalar_bytes >= least << 20
 
     def _row(self, value: Operation) -> k.LocalOp | None:
         """An array for a row inside a loop, that each thread has to itself."""
@@ -118,7 +130,7 @@ class _Pair:
         if extent is None or not isinstance(parent, k.ParallelOp) or not is_scalar_type(type_):
             return None
         dtype = dtype_of_scalar(type_)
-        if not dtype.is_float or extent * dtype.size > self.room:
+        if not dtype.is_float or extent * dtype.size > self.limits.room:
             return None
         row = k.LocalOp.of("stack", BufType.make(dtype.name, extent))
         row.result.name_hint = "row"

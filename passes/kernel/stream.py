@@ -13,7 +13,9 @@ leaves the caches to others. It loses where the result would have stayed in a ca
 so the buffer has at least `stream` MiB, no load of the kernel sees it, and after the launch the
 host program only returns or frees it. Rows of transposed tiles pay sooner (`tiles`): they lie in
 pages of their own, whose lines nothing fetches ahead. The store writes consecutive elements along
-the lanes; the kernel ends with a fence.
+the lanes, in rows that begin with a line and have no vector over the end of another: a line that
+is stored past the caches in part comes back for its rest, many times slower than at once. The
+kernel ends with a fence.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from minductor.dialects.kernel import ops as k
 from minductor.dialects.kernel.host import FreeOp, LaunchOp
 from minductor.dialects.types import BufType, TensorType
 from minductor.passes.base import MiniPass
-from minductor.passes.kernel._tree import LOOPS, kernels_of, module_hints
+from minductor.passes.kernel._tree import LOOPS, Loop, estimate, kernels_of, module_hints
 
 LINE = 64
 """Bytes of a cache line."""
@@ -71,7 +73,7 @@ class KernelStreamPass(MiniPass):
                 self._ends(launch, launch.args[at], hints, least) for launch in launches
             ):
                 continue
-            if all(_streams(store) for store in stores):
+            if all(_streams(store) and _in_lines(store, hints) for store in stores):
                 for store in stores:
                     store.properties["nt"] = UnitAttr()
 
@@ -113,13 +115,40 @@ def _fills_lines(op: Operation) -> bool:
     return isinstance(loop.parent_op(), k.ForOp) and lanes * type_.scalar_bytes % LINE == 0
 
 
+def _in_lines(op: Operation, hints: Mapping[Atom, int]) -> bool:
+    """Each row of a store begins with a line, and is whole lines or has a tail of its own."""
+    loop = _lane_loop(op)
+    if not isinstance(op, k.StoreOp) or loop is None or not isinstance(op.buffer.type, BufType):
+        return False
+    index, item = op.index.data[0], op.buffer.type.scalar_bytes
+    atoms = {atom for mono, _ in index.terms for atom in mono}
+    first = {atom: 0 for atom in index.vars("d")}
+
+    def lines(place: Mapping[Atom, int]) -> bool:
+        return index.eval({**hints, **place}) * item % LINE == 0
+
+    if any(atom.args for atom in atoms) or any(atom not in hints for atom in index.vars("su")):
+        return False
+    others = [atom for atom in first if atom is not ex.dim_atom(loop.var.data)]
+    if not lines(first) or not all(lines({**first, atom: 1}) for atom in others):
+        return False
+    whole = max(1, estimate(loop.extent.data, hints)) * item % LINE == 0
+    return whole or loop.words.data.tail != "overlap"
+
+
+def _lane_loop(op: Operation) -> Loop | None:
+    """The loop around that has lanes."""
+    outer = op.parent_op()
+    while outer is not None and not (isinstance(outer, LOOPS) and outer.words.data.lanes > 1):
+        outer = outer.parent_op()
+    return outer
+
+
 def _streams(op: Operation) -> bool:
     """A plain store of consecutive elements along the lanes of the loop around it."""
     if not isinstance(op, k.StoreOp) or op.combine is not None or op.masked is not None:
         return False
-    index, outer = op.index.data[0], op.parent_op()
-    while outer is not None and not (isinstance(outer, LOOPS) and outer.words.data.lanes > 1):
-        outer = outer.parent_op()
+    index, outer = op.index.data[0], _lane_loop(op)
     if outer is None or index.vars("t"):
         return False
     atom = ex.dim_atom(outer.var.data)
