@@ -26,7 +26,6 @@ from minductor.runtime.build import (
 from minductor.runtime.cache import Cache
 
 _FOLDERS = ("dialects", "passes", "lowering", "codegen", "interpreters", "runtime", "backend")
-_ENDINGS = (".py", ".c", ".txt")
 
 
 @cache
@@ -44,7 +43,7 @@ def _stamps(folder: str, out: list[str]) -> None:
         if entry.is_dir():
             if not entry.name.startswith(("_", ".")):
                 _stamps(entry.path, out)
-        elif entry.name.endswith(_ENDINGS):
+        else:  # sources of kernels and of the launcher as well as Python
             info = entry.stat()
             out.append(f"{entry.name} {info.st_size} {info.st_mtime_ns}")
 

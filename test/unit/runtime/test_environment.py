@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
 from minductor.runtime.build import BuildConfig
-from minductor.runtime.environment import environment_key
+from minductor.runtime.environment import _stamps, environment_key  # pyright: ignore[reportPrivateUsage]
 
+ROOT = Path(__file__).resolve().parents[3]
 PRINT = "from minductor.runtime.environment import environment_key; print(environment_key('cpp'))"
 
 
@@ -65,3 +68,19 @@ def test_follows_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CXX")
     assert len(seen) == 7
     assert environment_key("cpp") == before
+
+
+@pytest.mark.parametrize("name", ["codegen/cpp/prelude", "runtime"])
+def test_sources_that_are_no_python_count(name: str, tmp_path: Path) -> None:
+    """An edited prelude or launcher must not meet kernels that were built with the old one."""
+    copy = tmp_path / "copy"
+    shutil.copytree(ROOT / name, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    before: list[str] = []
+    _stamps(str(copy), before)
+    edited = [p for p in copy.iterdir() if p.suffix in (".cpp", ".c", ".h")]
+    for path in edited:
+        path.write_text(path.read_text() + "\n")
+    after: list[str] = []
+    _stamps(str(copy), after)
+    assert edited
+    assert sum(a != b for a, b in zip(before, after, strict=True)) == len(edited)
