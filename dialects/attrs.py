@@ -11,8 +11,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import gcd
 from typing import Any, NamedTuple
 
 from xdsl.ir import Data
@@ -291,6 +293,26 @@ def known_ranges(known: Known) -> Ranges:
         if s.multiple != 1:
             out.multiples[s.atom] = s.multiple
     return out.with_facts(known.facts) if known.facts else out
+
+
+def known_of_all(functions: Sequence[Known]) -> Known:
+    """What holds of the symbols in each of several functions that declares them."""
+    if len(functions) == 1:
+        return functions[0]
+    symbols: dict[Atom, Symbol] = {}
+    for s in (s for known in functions for s in known.symbols):
+        t = symbols.setdefault(s.atom, s)
+        low = None if s.lo is None or t.lo is None else min(s.lo, t.lo)
+        high = None if s.hi is None or t.hi is None else max(s.hi, t.hi)
+        multiple = gcd(s.multiple, t.multiple)
+        symbols[s.atom] = Symbol(s.atom, s.hint if t.hint is None else t.hint, low, high, multiple)
+    facts: dict[Fact, None] = {}
+    for fact in (fact for known in functions for fact in known.facts):
+        atoms = set(fact.expr.vars("su"))
+        speaking = (one for one in functions if atoms <= {s.atom for s in one.symbols})
+        if all(fact in one.facts for one in speaking):
+            facts[fact] = None
+    return Known(tuple(symbols.values()), tuple(facts))
 
 
 @irdl_attr_definition

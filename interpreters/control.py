@@ -24,6 +24,11 @@ def _holds(pred: Any) -> bool:
     return all(n >= 0 for n in pred) if isinstance(pred, list) else bool(pred)
 
 
+def _again(results: list[Any]) -> bool:
+    """What the first function of a loop says: one truth value, or numbers that must be >= 0."""
+    return _holds(results if any(type(one) is int for one in results) else results[0])
+
+
 def cond(pred: Any, true: Function, false: Function, operands: Sequence[Any]) -> list[Any]:
     """The results of one of the two functions."""
     return (true if _holds(pred) else false)(list(operands))
@@ -34,7 +39,7 @@ def while_loop(
 ) -> list[Any]:
     """The carried values when `again` says no; copies of the first ones if it does at once."""
     values: list[Any] | None = None
-    while _holds(again([*(carried if values is None else values), *more])[0]):
+    while _again(again([*(carried if values is None else values), *more])):
         values = body([*(carried if values is None else values), *more])
     return _fresh(carried) if values is None else values
 
@@ -44,7 +49,7 @@ def while_loop_stack_output(
 ) -> list[Any]:
     """The carried values after each step, stacked; the first ones where there is no step."""
     values, steps = list(carried), list[list[Any]]()
-    while _holds(again([*values, *more])[0]):
+    while _again(again([*values, *more])):
         values = body([*values, *more])
         steps.append(values)
     if not steps:

@@ -25,6 +25,7 @@ from minductor.lazy import or_eager, readable_backward
 from minductor.lowering.decompositions import decompositions, whole_before_autograd
 from minductor.lowering.traced_attention import attention_whole
 from minductor.partition import partition
+from minductor.steps import saved_apart
 from minductor.traced import aot_metadata
 
 GraphCompiler = Callable[[GraphModule, Sequence[Any], str], Callable[[list[Any]], Any]]
@@ -68,7 +69,7 @@ def trace_and_compile(
     # DistributedDataParallel, the first call of each part is then answered with fake tensors
     counters["aot_autograd"]["total"] += 1
     symbolic = any(isinstance(one, torch.SymInt) for one in inputs)
-    with _backward_now(), whole_before_autograd(symbolic), attention_whole():
+    with _backward_now(), whole_before_autograd(symbolic), attention_whole(), saved_apart():
         call = aot_module_simplified(
             gm,
             inputs,

@@ -129,12 +129,23 @@ def _restride(layout: Layout, tensor: Any, values: dict[str, int]) -> Tensor:
         or tensor.device.type != device.type
     ):
         _refuse(layout, tensor, values)
+    given = tensor
     # along a stride of 0 all elements are one by the promise
     once = tuple(min(n, 1) if stride == 0 else n for n, stride in zip(sizes, strides, strict=True))
     out = torch.empty_strided(once, strides, dtype=layout.dtype, device=tensor.device)
     for dim, n in enumerate(once):
         tensor = tensor.narrow(dim, 0, n)
-    return out.copy_(tensor).as_strided(sizes, strides)
+    made = out.copy_(tensor).as_strided(sizes, strides)
+    if not _same(made, given):
+        _refuse(layout, given, values)
+    return made
+
+
+def _same(made: Tensor, given: Tensor) -> bool:
+    """Whether the copy has all elements: it has fewer where the promised layout shows one twice."""
+    if made.stride() == given.stride() or not torch._debug_has_internal_overlap(made):
+        return True
+    return bool(((made == given) | ((made != made) & (given != given))).all())
 
 
 Report = Callable[[Layout, Any, dict[str, int]], Any]

@@ -10,7 +10,15 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from minductor.dialects import expr as ex
-from minductor.dialects.attrs import Domain, DomainAttr, ExprAttr, IndexAttr, SymbolsAttr
+from minductor.dialects.attrs import (
+    Domain,
+    DomainAttr,
+    ExprAttr,
+    IndexAttr,
+    SymbolsAttr,
+    known_of_all,
+    known_ranges,
+)
 from minductor.dialects.expr import Expr
 from minductor.dialects.expr_simplify import Ranges, contiguous_strides, flatten_index
 from minductor.dialects.pyattrs import ArgAttr
@@ -34,17 +42,17 @@ SCAN_KINDS = {
 
 
 def symbol_ranges(op: Operation) -> Ranges:
-    """Ranges of the size symbols declared on the function around `op`, or by its module's program.
+    """Ranges of the size symbols declared on the function around `op`, or by its module's programs.
 
-    Sizes of a kernel are those of the program that launches it.
+    Sizes of a kernel are those of the programs that launch it: the main one's or a sub-graph's.
     """
     parent: Operation | None = op
     while parent is not None:
         own = [parent] if not isinstance(parent, ModuleOp) else [*parent.body.block.ops]
-        for one in own:
-            symbols = one.attributes.get("symbols")
-            if isinstance(symbols, SymbolsAttr):
-                return symbols.ranges()
+        found = [one.attributes.get("symbols") for one in own]
+        known = [one.data for one in found if isinstance(one, SymbolsAttr)]
+        if known:
+            return known_ranges(known_of_all(known))
         parent = parent.parent_op()
     return Ranges()
 

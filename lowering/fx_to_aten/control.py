@@ -32,6 +32,7 @@ from minductor.dialects.expr import ONE, ZERO, Expr
 from minductor.dialects.pyattrs import ArgAttr, from_python
 from minductor.dialects.types import IntType, ObjectType, TensorType
 from minductor.lowering.decompositions import decompositions
+from minductor.lowering.fx_to_aten.carried import CARRIED, steady
 from minductor.lowering.fx_to_aten.errors import ImportRefused
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def import_control(importer: GraphImporter, node: torch.fx.Node, name: str) -> N
     if any(value for value in node.kwargs.values()):
         raise ImportRefused(f"`{name}` that writes into its operands")
     packer = _Packer(importer, node)
+    _prepare(importer, node, name, packer)
     args = [packer.attr(one) for one in node.args]
     value = node.meta.get("val")
     values: Sequence[Any] = value if isinstance(value, list | tuple) else [value]
@@ -52,6 +54,21 @@ def import_control(importer: GraphImporter, node: torch.fx.Node, name: str) -> N
         result.name_hint = f"{node.name}_{i}"
     given = iter(op.results)
     importer.env[node] = [None if one is None else _plain(next(given)) for one in values]
+
+
+def _prepare(importer: GraphImporter, node: torch.fx.Node, name: str, packer: _Packer) -> None:
+    """Of a loop: functions that take any step's values, and the one that says whether to go on."""
+    place = CARRIED.get(name)
+    if place is None:
+        return
+    functions: list[Any] = list(node.args[:place])
+    carried = node.args[place]
+    assert isinstance(carried, list | tuple)
+    graphs = steady([_graph(importer, one) for one in functions], len(carried))
+    for function, graph in zip(functions, graphs, strict=True):
+        importer.env[function] = graph
+    if place > 1:
+        packer.deciding = graphs[0]
 
 
 def call_region(importer: GraphImporter, node: torch.fx.Node, name: str) -> None:
@@ -149,6 +166,7 @@ class _Packer:
         self.importer = importer
         self.node = node
         self.operands: list[SSAValue] = []
+        self.deciding: torch.fx.GraphModule | None = None
 
     def attr(self, value: Any) -> Attribute:
         """The attribute of an argument: functions, operands, lists of them, numbers."""
@@ -157,7 +175,8 @@ class _Packer:
         if isinstance(value, torch.fx.Node):
             graph = self.importer.env.get(value)
             if isinstance(graph, torch.fx.GraphModule):
-                return SymbolRefAttr(function_of(self.importer, graph, str(value.target)))
+                decides = graph is self.deciding
+                return SymbolRefAttr(function_of(self.importer, graph, str(value.target), decides))
             if isinstance(graph, torch.SymBool):
                 return self._truth(graph)
         found = self.importer.binder.value(value)
@@ -236,8 +255,13 @@ OPAQUE = frozenset(
 """Functional higher-order ops that torch may run as they stand."""
 
 
-def function_of(importer: GraphImporter, gm: torch.fx.GraphModule, wanted: str) -> str:
-    """The name of the private function of a sub-graph, which is imported when first met."""
+def function_of(
+    importer: GraphImporter, gm: torch.fx.GraphModule, wanted: str, decides: bool = False
+) -> str:
+    """The name of the private function of a sub-graph, which is imported when first met.
+
+    One that `decides` whether a loop goes on may give a relation of numbers.
+    """
     from minductor.lowering.fx_to_aten.graph import GraphImporter
 
     functions = importer.functions
@@ -250,6 +274,7 @@ def function_of(importer: GraphImporter, gm: torch.fx.GraphModule, wanted: str) 
         name, count = f"{base}_{count}", count + 1
     functions.of[gm] = name
     inner = GraphImporter(gm, name, importer)
+    inner.decides = decides
     try:
         func = inner.function("private")
         if inner.constants:

@@ -17,7 +17,6 @@ from typing import Any
 
 import torch
 from torch._ops import HigherOrderOperator, OpOverload
-from torch.multiprocessing.reductions import StorageWeakRef
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
@@ -39,7 +38,13 @@ from minductor.lowering.fx_to_aten.higher_order import (
     saved_state_device,
     state_words,
 )
-from minductor.lowering.fx_to_aten.meta import TypeTable, location, origin
+from minductor.lowering.fx_to_aten.meta import (
+    TypeTable,
+    location,
+    origin,
+    shape_env_of,
+    storage_of,
+)
 from minductor.lowering.fx_to_aten.slices import define_slice
 from minductor.lowering.fx_to_aten.symbols import SymbolTable
 
@@ -140,7 +145,8 @@ def import_graph(
 class GraphImporter:
     """Walks a graph once; `env` maps nodes to values, expressions or lists of them.
 
-    The importer of a sub-graph has a `parent`, whose symbols and functions it shares.
+    The importer of a sub-graph has a `parent`, whose symbols and functions it shares. `decides`:
+    its result says whether a loop goes on.
     """
 
     def __init__(
@@ -148,10 +154,11 @@ class GraphImporter:
     ) -> None:
         self.gm = gm
         self.name = name
-        self.symbols = SymbolTable(_shape_env(gm)) if parent is None else parent.symbols
+        self.symbols = SymbolTable(shape_env_of(gm)) if parent is None else parent.symbols
         self.types = TypeTable(self.symbols) if parent is None else parent.types
         self.functions = Functions() if parent is None else parent.functions
         self.eager_random = False if parent is None else parent.eager_random
+        self.decides = False
         self.block = Block()
         self.env: dict[torch.fx.Node, Any] = {}
         self.args: list[ArgInfo] = []
@@ -268,7 +275,7 @@ class GraphImporter:
             type_ = self.types.of(value)
         else:
             type_ = TensorType.make("i64", [state_words(self, seeded)], device=seeded)
-        info = ArgInfo(node.name, type_, node.meta.get("desc"), storage=_storage_of(value))
+        info = ArgInfo(node.name, type_, node.meta.get("desc"), storage=storage_of(value))
         arg = self._new_arg(type_, info)
         self.env[node] = arg
         if isinstance(type_, IntType):
@@ -350,7 +357,7 @@ class GraphImporter:
         if isinstance(items, dict):
             self.env[node] = items[index]
             return
-        if not isinstance(items, list):
+        if not isinstance(items, list | tuple):
             raise ImportRefused("getitem of a value that is not a tuple")
         assert isinstance(index, int)
         picked: Any = items[index]
@@ -420,13 +427,19 @@ class GraphImporter:
             if value is None:
                 self.outputs.append(None)
                 continue
-            if isinstance(value, torch.SymBool):
-                raise ImportRefused("a result that is a truth value of sizes")
-            if not isinstance(value, SSAValue):
-                value = self.scalar(value)
             self.outputs.append(len(results))
-            results.append(value)
+            if isinstance(value, torch.SymBool):
+                results += self._truth(value)
+                continue
+            results.append(value if isinstance(value, SSAValue) else self.scalar(value))
         self.block.add_op(ReturnOp(*results))
+
+    def _truth(self, value: torch.SymBool) -> list[SSAValue]:
+        """The truth that a loop asks for: numbers that are all >= 0 where it holds."""
+        forms = self.symbols.nonneg_form(value.node.expr) if self.decides else None
+        if forms is None:
+            raise ImportRefused("a result that is a truth value of sizes")
+        return [self.scalar(form) for form in forms]
 
     def _check_bound(self) -> None:
         """Every symbol has an argument or an op that gives its value."""
@@ -480,21 +493,3 @@ def _conjugate(node: torch.fx.Node) -> complex | None:
 def _hint(name: str) -> str:
     """A name that the printer takes; FX names are identifiers, so only digits need a letter."""
     return f"_{name}" if name[:1].isdigit() else name
-
-
-def _shape_env(gm: torch.fx.GraphModule) -> Any:
-    for node in gm.graph.nodes:
-        value = node.meta.get("val")
-        mode = getattr(value, "fake_mode", None)
-        if mode is not None:
-            return mode.shape_env
-        if isinstance(value, torch.SymInt | torch.SymFloat):
-            return value.node.shape_env
-    return None
-
-
-def _storage_of(value: Any) -> int | None:
-    """A number that tensors of one storage share."""
-    if not isinstance(value, torch.Tensor) or not torch._C._has_storage(value):
-        return None
-    return StorageWeakRef(value.untyped_storage()).cdata

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import torch
+from torch.multiprocessing.reductions import StorageWeakRef
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, NameLoc, StringAttr, UnknownLoc
 from xdsl.ir import Attribute
 
@@ -124,3 +125,22 @@ class TypeTable:
         if static:
             self._memo[key] = made
         return made
+
+
+def shape_env_of(gm: torch.fx.GraphModule) -> Any:
+    """The shape environment that the fake values of a graph belong to, or None."""
+    for node in gm.graph.nodes:
+        value = node.meta.get("val")
+        mode = getattr(value, "fake_mode", None)
+        if mode is not None:
+            return mode.shape_env
+        if isinstance(value, torch.SymInt | torch.SymFloat):
+            return value.node.shape_env
+    return None
+
+
+def storage_of(value: Any) -> int | None:
+    """A number that tensors of one storage share."""
+    if not isinstance(value, torch.Tensor) or not torch._C._has_storage(value):
+        return None
+    return StorageWeakRef(value.untyped_storage()).cdata
