@@ -25,8 +25,10 @@ def saved_apart() -> Generator[None]:
 
     To be entered where torch traces for us, which it does under its own lock.
     """
-    module: Any = import_module("torch._higher_order_ops.partitioner")
-    owner: Any = module.HopGraphMinCutPartitioner
+    owner = _partitioner()
+    if owner is None:
+        yield
+        return
     kept: Any = owner.__dict__["create_partitioned_graph"]
     original: Callable[..., Any] = owner.create_partitioned_graph
 
@@ -40,6 +42,16 @@ def saved_apart() -> Generator[None]:
         yield
     finally:
         owner.create_partitioned_graph = kept
+
+
+def _partitioner() -> Any:
+    """torch's class that cuts joint graphs of steps, None where it has another."""
+    try:
+        module: Any = import_module("torch._higher_order_ops.partitioner")
+    except ImportError:
+        return None
+    found: Any = getattr(module, "HopGraphMinCutPartitioner", None)
+    return found if "create_partitioned_graph" in vars(found or object) else None
 
 
 def give_once(step: GraphModule, results: int) -> None:

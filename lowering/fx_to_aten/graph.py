@@ -184,7 +184,7 @@ class GraphImporter:
                 self._late_arguments()
             self.node(node)
         self.symbols.on_float = around
-        self._check_bound()
+        _check_bound(self.block)
         last = self.block.last_op
         results = [v.type for v in last.operands] if last is not None else []
         inputs = [a.type for a in self.block.args]
@@ -441,15 +441,16 @@ class GraphImporter:
             raise ImportRefused("a result that is a truth value of sizes")
         return [self.scalar(form) for form in forms]
 
-    def _check_bound(self) -> None:
-        """Every symbol has an argument or an op that gives its value."""
-        bound = {a for arg in self.block.args for a in bound_symbols(arg.type)}
-        for op in self.block.ops:
-            bound.update(op_binds(op))
-            for result in op.results:
-                for atom in type_symbols(result.type):
-                    if atom not in bound:
-                        raise ImportRefused(f"no argument gives the size symbol {atom!r}")
+
+def _check_bound(block: Block) -> None:
+    """Every symbol has an argument or an op that gives its value."""
+    bound = {a for arg in block.args for a in bound_symbols(arg.type)}
+    for op in block.ops:
+        bound.update(op_binds(op))
+        for result in op.results:
+            for atom in type_symbols(result.type):
+                if atom not in bound:
+                    raise ImportRefused(f"no argument gives the size symbol {atom!r}")
 
 
 def small_content(value: torch.Tensor) -> list[Any] | None:
