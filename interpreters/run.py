@@ -12,17 +12,19 @@ LEVELS = ("aten", "loop", "kernel")
 
 
 def entry_of(module: ModuleOp) -> func.FuncOp:
-    """@call, else the only function with a body. ValueError when there is neither."""
+    """@call, else the only function with a body that is not private (sub-graphs of control flow
+    are). ValueError when there is neither."""
     found = [
         op for op in module.body.block.ops if isinstance(op, func.FuncOp) and not op.is_declaration
     ]
     for fn in found:
         if fn.sym_name.data == "call":
             return fn
-    if len(found) != 1:
+    public = [fn for fn in found if fn.sym_visibility is None]
+    if len(public) != 1:
         names = ", ".join(f"@{fn.sym_name.data}" for fn in found) or "none"
         raise ValueError(f"no function @call; the module has {names}")
-    return found[0]
+    return public[0]
 
 
 def level_of(fn: func.FuncOp) -> str:

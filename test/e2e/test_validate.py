@@ -7,6 +7,7 @@ import pytest
 import torch
 from harness import leaf, ours_only, uniform
 from torch import Tensor
+from torch._higher_order_ops import scan
 
 import minductor
 from minductor.codegen.cpp import module as cpp_module
@@ -190,3 +191,17 @@ def test_gradients_that_a_library_op_leaves_out_are_holes(said: Any) -> None:
     assert x.grad is not None
     assert torch.equal(x.grad[0, 0, 2:6], torch.full((4,), 12.0).double())
     assert len(said()) == 2, said()
+
+
+@pytest.mark.parametrize("kind", ["cond", "scan"])
+def test_graphs_with_control_flow_are_judged(kind: str, said: Any) -> None:
+    """Their sub-graphs are private functions beside the one that is called."""
+
+    def f(x: Tensor) -> Tensor:
+        if kind == "cond":
+            return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,)) * 2
+        return scan(lambda a, b: (a + b, a * b), x[0], x, dim=0)[1].exp()
+
+    x = uniform(3, 4)
+    torch.testing.assert_close(validated(f)(x), f(x))
+    assert any("agrees at every level" in line for line in said())
