@@ -1,8 +1,9 @@
 """Who shares storage with whom in a function of `aten` ops, and what that forbids.
 
 A fresh result `y` may be replaced by an older value `x` of the same type only when nobody can tell
-the two storages apart: not the caller, through two results or a result and an argument, and not a
-later read, through an argument that is overwritten in between.
+the two storages apart: not the caller, through two results or a result and an argument, not a later
+read, through an argument that is overwritten in between, and not an `as_strided`, which counts from
+where the storage begins.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections.abc import Iterator
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from minductor.dialects.aten import AtenOp, ConstantOp, is_mutating, is_view
+from minductor.dialects.aten import AtenOp, ConstantOp, is_mutating, is_view, storages_read
+
+AS_STORAGE = "its storage is read as such"
 
 
 def root(value: SSAValue) -> SSAValue:
@@ -31,6 +34,7 @@ class Aliases:
     def __init__(self, block: Block) -> None:
         self.escapes: set[SSAValue] = set()
         self.writes: dict[SSAValue, Operation] = {}
+        self.storages_read = set(storages_read(block.ops))
         for op in block.ops:
             if isinstance(op, AtenOp) and is_mutating(op):
                 for value in written(op):
@@ -41,6 +45,8 @@ class Aliases:
     def why_not(self, y: SSAValue, x: SSAValue) -> str | None:
         """Why the fresh value `y` must keep a storage apart from `x`; None when it need not."""
         base = root(x)
+        if y in self.storages_read:
+            return AS_STORAGE
         if y in self.writes:
             return "the copy is written in place"
         if y in self.escapes:
@@ -56,6 +62,8 @@ class Aliases:
 
     def why_not_apart(self, y: SSAValue, x: SSAValue) -> str | None:
         """Why the view `y` must keep to its storage; None when `x`, apart from it, would do."""
+        if y in self.storages_read:
+            return AS_STORAGE
         if root(y) in self.writes:
             return "the storage that it shows is overwritten"
         if any(use.name == "func.return" for use in readers(y)):
@@ -84,6 +92,8 @@ class Aliases:
         if old in self.escapes:
             self.escapes.discard(old)
             self.escapes.add(root(new))
+        if old in self.storages_read:
+            self.storages_read.add(new)
 
 
 def written(op: AtenOp) -> Iterator[SSAValue]:

@@ -291,3 +291,33 @@ def test_windows_on_copies_that_begin_where_their_operand_does(kind: str) -> Non
         return flat.slice_scatter(flat[:1], 0, 0, 1).as_strided((2, 3), (3, 2), 0)
 
     check(reshaped, lambda: (uniform(40)[4:].view(4, 9),))
+
+
+COPIES: dict[str, Callable[[Tensor], Tensor]] = {
+    "clone": lambda v: v.clone(),
+    "repeat": lambda v: v.repeat(1, 1),
+    "cat": lambda v: torch.cat([v]),
+    "copy": lambda v: v.to(v.dtype, copy=True),
+    "pad": lambda v: torch.constant_pad_nd(v, [0, 0]),
+    "times one": lambda v: v * 1,
+    "whole slice": lambda v: (v * 2).slice_scatter(v, 0, 0, 2),
+    "whole copy": lambda v: (v * 2).copy_(v),
+    "twice negated": lambda v: -(-v),
+    "where": lambda v: torch.where(v > 0, v, v),
+    "index": lambda v: v[torch.arange(2)],
+    "stack": lambda v: torch.stack([v])[0],
+    "flip": lambda v: v.flip(0).flip(0),
+    "expand": lambda v: v.expand(2, 4).clone(),
+    "tril": lambda v: v.tril(5),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_windows_on_copies_count_from_the_copy(name: str) -> None:
+    """Where a copy may stand for its operand, a window that counts from the storage must not."""
+    copied = COPIES[name]
+
+    def f(x: Tensor) -> Tensor:
+        return copied(x[1:]).as_strided((2, 2), (2, 1), 1) * 3
+
+    check(f, lambda: (uniform(18)[2:14].view(3, 4),))

@@ -93,3 +93,17 @@ func.func @window_of_the_view(%x : !aten.t<f32[4, 2]>) -> !aten.t<f32[2, 2]:[1, 
   %w = aten.as_strided.default(%e, size = [2, 2], stride = [1, 1]) : !aten.t<f32[2, 2]:[1, 1]>
   return %w : !aten.t<f32[2, 2]:[1, 1]>
 }
+
+// -----
+
+/// A window that counts from the storage tells a copy from its operand.
+// CHECK-LABEL: func.func @window_of_a_copy
+// CHECK:         %c = aten.clone.default
+// CHECK:         aten.as_strided.default(%c
+// CHECK:       // remark: [aten-views] refused clone.default %c: its storage is read as such
+func.func @window_of_a_copy(%x : !aten.t<f32[4, 2]>) -> !aten.t<f32[2, 2]:[1, 1]> {
+  %e = aten.slice.Tensor(%x, dim = 0, start = 1, end = 3) : !aten.t<f32[2, 2]>
+  %c = aten.clone.default(%e) : !aten.t<f32[2, 2]>
+  %w = aten.as_strided.default(%c, size = [2, 2], stride = [1, 1], storage_offset = 1) : !aten.t<f32[2, 2]:[1, 1]>
+  return %w : !aten.t<f32[2, 2]:[1, 1]>
+}
