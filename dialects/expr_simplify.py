@@ -289,12 +289,23 @@ class Ranges:
             return q
         if not self.nonneg(r) and self.nonneg(r + n) and self.nonneg(-1 - r):
             return q - 1
+        only = self._only_quotient(r, n)
+        if only is not None:
+            return q + only
         split = _split_by_divisor(self, r, n)
         if split is not None:
             high, g, _ = split
             return q + ex.floordiv(high, int(n) // g)
         by_sum = _by_sum(self, x, n)
         return ex.floordiv(x, n) if by_sum is None else by_sum[0]
+
+    def _only_quotient(self, x: Expr, n: Expr) -> int | None:
+        """x floordiv n where the bounds of x leave one: 2 <= x <= 3, n = 2."""
+        low, high = self.interval(x)
+        by = n.as_int
+        if by is None or by <= 0 or low is None or high is None or low // by != high // by:
+            return None
+        return low // by
 
     def _mod(self, x: Expr, n: Expr) -> Expr:
         if self.facts.rests:
@@ -312,6 +323,9 @@ class Ranges:
             return ex.ZERO
         if not self.nonneg(r) and self.nonneg(r + n) and self.nonneg(-1 - r):
             return r + n
+        only = self._only_quotient(r, n)
+        if only is not None:
+            return r - n * only
         split = _split_by_divisor(self, r, n)
         if split is not None:
             high, g, low = split

@@ -9,7 +9,8 @@ Columns of a row
   triton    Triton text (functions with a leading `mi_` live in codegen/triton); "" has none
   fold      Python function on constants, or None; the folder wraps integers and rounds floats
   algebra   facts: commutative, associative (exact, so integers and min/max only), idempotent,
-            exact (an operand, its negative or zero, so that rounding may come before or after)
+            exact (an operand, its negative or zero, so that rounding may come before or after),
+            jumps (of floats next to each other the results may lie far apart, as of whole parts)
   safe      may run on dead lanes (False: integer division)
   cost      relative cost per lane; an add is 1
   ulp       bound of the error in units in the last place of an f32 result (0: exactly rounded)
@@ -57,6 +58,7 @@ class ScalarRow:
 _NUM2, _ANY2, _INT2, _FLT = ("num", "num"), ("any", "any"), ("int", "int"), ("float",)
 _COMM = frozenset({"commutative"})
 _EXACT = frozenset({"exact"})
+_JUMPS = frozenset({"jumps"})
 _LATTICE = frozenset({"commutative", "associative", "idempotent", "exact"})
 _INTCOMM = frozenset({"commutative", "associative_int"})
 
@@ -94,10 +96,10 @@ def _arith() -> list[ScalarRow]:
         _infix("mul", "*", _NUM2, lambda a, b: a * b),
         ScalarRow("div", two, "same", "{0} / {1}", "({0} / {1})", "mi_div({0}, {1})", cost=4),
         replace(_named("divide_by", two, "{0} / {1}", cost=3), triton="mi_div({0}, {1})"),
-        _named("floordiv", _NUM2, "torch.floor_divide({0}, {1})", safe=False, cost=8),
-        _named("truncdiv", _NUM2, trunc, safe=False, cost=8),
-        _named("remainder", _NUM2, safe=False, cost=10),
-        _named("fmod", _NUM2, safe=False, cost=10),
+        _named("floordiv", _NUM2, "torch.floor_divide({0}, {1})", _JUMPS, False, 8),
+        _named("truncdiv", _NUM2, trunc, _JUMPS, False, 8),
+        _named("remainder", _NUM2, "", _JUMPS, False, 10),
+        _named("fmod", _NUM2, "", _JUMPS, False, 10),
         ScalarRow("neg", one, "same", "-{0}", "(- {0})", "(-{0})", lambda a: -a, _EXACT),
         ScalarRow(
             "abs", one, "same", "torch.abs({0})", "m_abs({0})", "tl.abs({0})", lambda a: abs(a),

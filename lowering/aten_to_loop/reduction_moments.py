@@ -39,7 +39,7 @@ def vector_norm(call: Call) -> list[Result]:
     x = call.ref("self")
     fold = Fold.open(call, x, dims)
     value = fold.element(call.type.dtype)
-    if order != 0 and dims and all(x.sizes[d] is ex.ONE for d in dims):
+    if order != 0 and (dims or not x.rank) and all(x.sizes[d] is ex.ONE for d in dims):
         # of one element it is the magnitude, which no power has taken out of range
         fold.store(fold.reduced("add", fold.b.op("abs", value)))
     else:

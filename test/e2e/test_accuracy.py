@@ -72,6 +72,8 @@ def test_the_norm_of_one_element_is_its_magnitude() -> None:
         torch.testing.assert_close(
             ours(x), torch.linalg.vector_norm(x, order, dim=1), equal_nan=True
         )
+    scalar = torch.compile(lambda x: torch.linalg.vector_norm(x), backend="minductor")
+    assert scalar(torch.tensor(-1e30)) == torch.tensor(1e30)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])

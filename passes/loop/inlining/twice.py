@@ -1,7 +1,8 @@
 """Which values of half types a comparison can tell from what was made of them.
 
 A value that is computed in several bodies is a number of its own in each: in one it is rounded as
-it is stored, in another it stays in f32. Most ops do not mind. A comparison, or a difference, does:
+it is stored, in another it stays in f32. Most ops do not mind. A comparison, a difference or a
+quotient that is made whole does:
 
     %a = .. storage : f32 to f16                            a value
     %s = select(%c, %a, 0)       stored: %a, rounded        chosen of it, or an extreme of it
@@ -124,8 +125,10 @@ class _Walk:
         elif isinstance(op, TableOp):
             if "exact" in op.ROW.algebra:
                 self.keep(op.results[0], merged(found))
-            elif len(found) == 2 and (op.ROW.result == "i1" or op.ROW.name == "sub"):
-                self.compare(found[0], found[1], op.ROW.result == "i1")
+            elif len(found) == 2 and (jumps := op.ROW.result == "i1" or "jumps" in op.ROW.algebra):
+                self.compare(found[0], found[1], jumps)
+            elif len(found) == 2 and op.ROW.name == "sub":
+                self.compare(found[0], found[1], False)
 
     def keep(self, value: SSAValue, ways: Ways) -> None:
         """Remember the ways of a value that has some."""

@@ -122,6 +122,19 @@ def test_sizes_zero_one_and_coincident() -> None:
     same(subject(x), program.fn(x), "both sizes equal")
 
 
+def test_a_size_that_is_one_by_its_bounds_is_broadcast() -> None:
+    """Half of a width of 2 or 3 is 1: Dynamo says it by bounds, not by an equation."""
+
+    def f(x: Tensor) -> Tensor:
+        return torch.hypot(F.max_pool2d(x[None], 2), x.mean(-2))
+
+    for dtype in (torch.float32, torch.float16):
+        subject = compiled(f, dynamic=True)
+        for width in (2, 3):
+            x = uniform(7, width).to(dtype)
+            same(subject(x), f(x), "half of the width", tol=(1e-2, 1e-2))
+
+
 @ours_only
 def test_no_guard_is_added() -> None:
     """Dynamo recompiles no more often than for `eager`, over sizes at which decisions change."""

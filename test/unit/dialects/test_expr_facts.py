@@ -130,3 +130,12 @@ def test_true_facts_change_no_value(
         assert ranges.simplify(e).eval(env) == value
         assert not (ranges.nonneg(e) and value < 0)
         assert not (ranges.nonneg(-1 - e) and value >= 0)
+
+
+def test_bounds_that_leave_one_quotient() -> None:
+    ranges = known_ranges(Known((Symbol(ex.var_atom("s", 0), lo=6, hi=7),), ()))
+    assert ranges.simplify(ex.floordiv(S0, 2)) is ex.const(3)
+    assert ranges.simplify(ex.mod(S0, 2)) is S0 - 6
+    assert ranges.simplify(ex.floordiv(-S0, 4)) is ex.const(-2)
+    assert ranges.simplify(ex.mod(-S0, 4)) is 8 - S0
+    assert ranges.simplify(ex.floordiv(S0, 7)) is ex.floordiv(S0, 7)
