@@ -289,7 +289,7 @@ class Ranges:
             return q
         if not self.nonneg(r) and self.nonneg(r + n) and self.nonneg(-1 - r):
             return q - 1
-        only = self._only_quotient(r, n)
+        only = _only_quotient(self, r, n)
         if only is not None:
             return q + only
         split = _split_by_divisor(self, r, n)
@@ -298,14 +298,6 @@ class Ranges:
             return q + ex.floordiv(high, int(n) // g)
         by_sum = _by_sum(self, x, n)
         return ex.floordiv(x, n) if by_sum is None else by_sum[0]
-
-    def _only_quotient(self, x: Expr, n: Expr) -> int | None:
-        """x floordiv n where the bounds of x leave one: 2 <= x <= 3, n = 2."""
-        low, high = self.interval(x)
-        by = n.as_int
-        if by is None or by <= 0 or low is None or high is None or low // by != high // by:
-            return None
-        return low // by
 
     def _mod(self, x: Expr, n: Expr) -> Expr:
         if self.facts.rests:
@@ -323,7 +315,7 @@ class Ranges:
             return ex.ZERO
         if not self.nonneg(r) and self.nonneg(r + n) and self.nonneg(-1 - r):
             return r + n
-        only = self._only_quotient(r, n)
+        only = _only_quotient(self, r, n)
         if only is not None:
             return r - n * only
         split = _split_by_divisor(self, r, n)
@@ -350,6 +342,15 @@ def _div_interval(
     if xhi >= 0:
         return lo, xhi // ylo
     return lo, -1 if yhi is None else xhi // max(1, yhi)
+
+
+def _only_quotient(ranges: Ranges, x: Expr, n: Expr) -> int | None:
+    """x floordiv n where the bounds of x leave one: 2 <= x <= 3, n = 2."""
+    low, high = ranges.interval(x)
+    by = n.as_int
+    if by is None or by <= 0 or low is None or high is None or low // by != high // by:
+        return None
+    return low // by
 
 
 def _split_by_divisor(ranges: Ranges, r: Expr, n: Expr) -> tuple[Expr, int, Expr] | None:
