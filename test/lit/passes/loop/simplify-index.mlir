@@ -27,7 +27,7 @@ func.func @view(%x: !aten.t<f32[8, 4]>) -> !aten.t<f32[1, 28]> {
 // CHECK:       loop.load %x[d0] : f32
 // CHECK-NEXT:  scalar.within d0 in 4 to 8
 // CHECK-NEXT:  scalar.if
-// CHECK-NEXT:    loop.load %x[(d0 mod 4)] : f32
+// CHECK-NEXT:    loop.load %x[d0 - 4] : f32
 // CHECK:       } else {
 // CHECK-NEXT:    loop.load %x[d0] : f32
 func.func @branch(%x: !aten.t<f32[8]>) -> !aten.t<f32[8]> {
